@@ -1,0 +1,104 @@
+"""Decides the names and values of the choices that options take.
+
+The values are those of PopTorch, so that stored numbers keep their meaning.
+"""
+
+from enum import IntEnum
+
+
+class DataLoaderMode(IntEnum):
+    """Where the loader runs. Only Sync exists so far: in the process that iterates it."""
+
+    Sync = 0
+    Async = 1
+    AsyncRebatched = 2
+
+
+class SharingStrategy(IntEnum):
+    """How an asynchronous loader hands the dataset to its process."""
+
+    SharedMemory = 0
+    FileSystem = 1
+    Fork = 2
+    ForkServer = 3
+
+
+class OutputMode(IntEnum):
+    """Which results a call of the model returns; Default is All in inference and Final in training."""
+
+    Final = 0
+    EveryN = 1
+    All = 2
+    Sum = 3
+    Default = 4
+
+
+class ReductionType(IntEnum):
+    """How gradients of micro-batches and replicas become one."""
+
+    Sum = 0
+    Mean = 1
+    NoReduction = 2
+
+
+class MeanReductionStrategy(IntEnum):
+    """When a mean of gradients is divided: while it is summed, or afterwards."""
+
+    Running = 0
+    Post = 1
+
+
+class CommGroupType(IntEnum):
+    """Which replicas form a group that shares its input."""
+
+    All = 0
+    Consecutive = 1
+    Orthogonal = 2
+    NoGroup = 3
+
+
+class ConnectionType(IntEnum):
+    """When to attach to the hardware. No effect here."""
+
+    Always = 0
+    OnDemand = 1
+    Never = 2
+
+
+class SyncPattern(IntEnum):
+    """How chips wait for one another. No effect here."""
+
+    Full = 0
+    SinglePipeline = 1
+    ReplicaAndLadder = 2
+
+
+class HalfFloatCastingBehavior(IntEnum):
+    """What becomes of float16 and float32 that meet. No effect here."""
+
+    FloatDowncastToHalf = 0
+    HalfUpcastToFloat = 1
+
+
+class OverlapMode(IntEnum):
+    """Whether copies of tensors overlap the computation. No effect here."""
+
+    NoOverlap = 0
+    OverlapAccumulationLoop = 1
+    OverlapDeviceIterationLoop = 2
+
+
+class Liveness(IntEnum):
+    """How long tensors stay on the chip under phased execution. No effect here."""
+
+    AlwaysLive = 0
+    OffChipAfterFwd = 1
+    OffChipAfterFwdNoOverlap = 2
+    OffChipAfterEachPhase = 3
+
+
+class AutoStage(IntEnum):
+    """How blocks become pipeline stages. No effect here."""
+
+    SameAsIpu = 0
+    AutoIncrement = 1
