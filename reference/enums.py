@@ -54,7 +54,7 @@ class CommGroupType(IntEnum):
     All = 0
     Consecutive = 1
     Orthogonal = 2
-    NoGroup = 3
+    NoGrouping = 3
 
 
 class ConnectionType(IntEnum):
@@ -93,8 +93,7 @@ class Liveness(IntEnum):
 
     AlwaysLive = 0
     OffChipAfterFwd = 1
-    OffChipAfterFwdNoOverlap = 2
-    OffChipAfterEachPhase = 3
+    OffChipAfterEachPhase = 2
 
 
 class AutoStage(IntEnum):
@@ -102,3 +101,10 @@ class AutoStage(IntEnum):
 
     SameAsIpu = 0
     AutoIncrement = 1
+
+
+class VariableRetrievalMode(IntEnum):
+    """Which replicas hand a tensor back. No effect here."""
+
+    OnePerGroup = 0
+    AllReplicas = 1

@@ -1,0 +1,64 @@
+"""The smallest readable loader that satisfies every clause of `specs/`, in the shape of PopTorch, on a CPU.
+
+`import reference as poptorch` serves a script written for PopTorch as far as options and the synchronous
+DataLoader go. Where to look: how many (`arithmetic`), which (`partition`), in which order (`shuffle`), step by
+step (`sampler`, `dataloader`), and how it is asked for (`options`).
+"""
+
+from .arithmetic import Plan, Share, make_plan
+from .dataloader import DataLoader
+from .enums import (
+    AutoStage,
+    CommGroupType,
+    ConnectionType,
+    DataLoaderMode,
+    HalfFloatCastingBehavior,
+    Liveness,
+    MeanReductionStrategy,
+    OutputMode,
+    OverlapMode,
+    ReductionType,
+    SharingStrategy,
+    SyncPattern,
+    VariableRetrievalMode,
+)
+from .execution import (
+    ParallelPhasedExecution,
+    Phase,
+    PipelinedExecution,
+    SerialPhasedExecution,
+    ShardedExecution,
+    Stage,
+    TensorLocationSettings,
+)
+from .options import Options
+from .options_source import ConfigFileError
+
+__all__ = [
+    "AutoStage",
+    "CommGroupType",
+    "ConfigFileError",
+    "ConnectionType",
+    "DataLoader",
+    "DataLoaderMode",
+    "HalfFloatCastingBehavior",
+    "Liveness",
+    "MeanReductionStrategy",
+    "Options",
+    "OutputMode",
+    "OverlapMode",
+    "ParallelPhasedExecution",
+    "Phase",
+    "PipelinedExecution",
+    "Plan",
+    "ReductionType",
+    "SerialPhasedExecution",
+    "ShardedExecution",
+    "Share",
+    "SharingStrategy",
+    "Stage",
+    "SyncPattern",
+    "TensorLocationSettings",
+    "VariableRetrievalMode",
+    "make_plan",
+]

@@ -1,0 +1,248 @@
+"""Decides what an `Options` object holds and how it is set: one process's share of a job, and what a step is.
+
+    options = Options()
+    options.deviceIterations(4).replicationFactor(2)
+    options.Training.gradientAccumulation(8)
+
+Values come from three places. The launcher's OMPI_COMM_WORLD_SIZE and OMPI_COMM_WORLD_RANK give rank and world
+size; the JSON object in the environment variable POPTORCH_DEFAULT_OPTIONS overrides them and the defaults; a
+setter that the script calls overrides both.
+
+Frozen after first use. A DataLoader or a model that is built with options freezes them, because a later change
+would silently not reach it: every setter then raises AttributeError. One setter stays open:
+**enableSyntheticData**. It changes nothing about what a loader delivers, and tutorials switch it on after a
+loader was built, for the model that they build next. That model sees it; one built before does not.
+"""
+
+import copy
+import os
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+
+from .checks import check_flag, check_integer, check_rank, check_type, show
+from .enums import CommGroupType, OutputMode, ReductionType
+from .options_group import Group
+from .options_hardware import HARDWARE_SETTERS
+from .options_source import DEFAULT_OPTIONS_VARIABLE, apply_file, apply_json
+from .shuffle import check_seed
+
+
+class TrainingOptions(Group):
+    """`Options.Training`: how gradients become one weight update."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Options.Training",
+            HARDWARE_SETTERS["Training"],
+            gradient_accumulation=1,
+            accumulation_and_replication_reduction_type=ReductionType.Mean,
+        )
+
+    def gradientAccumulation(self, gradient_accumulation: int) -> Self:
+        """Set how many micro-batches a replica works through before one weight update."""
+        number = check_integer("Training.gradientAccumulation", gradient_accumulation)
+        return self.set(gradient_accumulation=number)
+
+    def accumulationAndReplicationReductionType(self, reduction_type: ReductionType) -> Self:
+        """Set whether gradients are averaged (ReductionType.Mean) or added (ReductionType.Sum)."""
+        name = "Training.accumulationAndReplicationReductionType"
+        check_type(name, reduction_type, ReductionType)
+        if reduction_type is ReductionType.NoReduction:
+            raise ValueError(f"{name} is NoReduction, but gradients must be reduced: give Mean or Sum.")
+        return self.set(accumulation_and_replication_reduction_type=reduction_type)
+
+
+class DistributedOptions(Group):
+    """`Options.Distributed`: which process of how many this is."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Options.Distributed",
+            HARDWARE_SETTERS["Distributed"],
+            num_distributed_processes=1,
+            distributed_process_id=0,
+        )
+        self.setEnvVarNames("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")
+
+    def configureProcessId(self, process_id: int, num_processes: int) -> Self:
+        """Set rank and world size; raises unless 0 <= process_id < num_processes."""
+        # BATCH-4: 0 <= rank < world size.
+        rank, world_size = check_rank(process_id, num_processes)
+        return self.set(num_distributed_processes=world_size, distributed_process_id=rank)
+
+    def setEnvVarNames(self, var_num_processes: str, var_process_id: str) -> Self:
+        """Read world size and rank from two environment variables; what is not set counts as 1 and 0."""
+        return self.configureProcessId(_from_environment(var_process_id, 0), _from_environment(var_num_processes, 1))
+
+    def disable(self) -> Self:
+        """Be the only process, whatever the environment says."""
+        return self.configureProcessId(0, 1)
+
+    @property
+    def processId(self) -> int:
+        """The rank of this process, from 0."""
+        return int(self.distributed_process_id)
+
+    @property
+    def numProcesses(self) -> int:
+        """The world size."""
+        return int(self.num_distributed_processes)
+
+
+class PopartOptions(Group):
+    """`Options._Popart`: settings of the hardware's compiler by their names, without effect."""
+
+    def __init__(self) -> None:
+        super().__init__("Options._Popart", HARDWARE_SETTERS["_Popart"])
+
+    def set(self, key: str, value: object) -> Self:  # type: ignore[override]
+        """Record a setting."""
+        self._check_not_frozen("set")
+        check_type("_Popart.set, argument key,", key, str)
+        self._recorded[key] = value
+        return self
+
+
+class Options(Group):
+    """All options of one process; see the module docstring."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Options",
+            HARDWARE_SETTERS[""],
+            replication_factor=1,
+            device_iterations=1,
+            output_mode=OutputMode.Default,
+            output_return_period=1,
+            input_group_size=1,
+            input_group_type=CommGroupType.NoGrouping,
+            synthetic_data=False,
+        )
+        self._training = TrainingOptions()
+        self._distributed = DistributedOptions()
+        self._popart = PopartOptions()
+        self._hardware_groups = {
+            name: Group(f"Options.{name}", HARDWARE_SETTERS[name]) for name in ("Jit", "Precision", "TensorLocations")
+        }
+        if DEFAULT_OPTIONS_VARIABLE in os.environ:
+            apply_json(self, os.environ[DEFAULT_OPTIONS_VARIABLE])
+
+    @property
+    def Training(self) -> TrainingOptions:
+        """How gradients become one weight update."""
+        return self._training
+
+    @property
+    def Distributed(self) -> DistributedOptions:
+        """Which process of how many this is."""
+        return self._distributed
+
+    @property
+    def Jit(self) -> Group:
+        """How models are traced. No effect here."""
+        return self._hardware_groups["Jit"]
+
+    @property
+    def Precision(self) -> Group:
+        """Number formats on the hardware. No effect here."""
+        return self._hardware_groups["Precision"]
+
+    @property
+    def TensorLocations(self) -> Group:
+        """Memory of the hardware. No effect here."""
+        return self._hardware_groups["TensorLocations"]
+
+    @property
+    def _Popart(self) -> PopartOptions:
+        """Settings of the hardware's compiler. No effect here."""
+        return self._popart
+
+    def deviceIterations(self, device_iterations: int) -> Self:
+        """Set how many weight updates (in inference: runs) one step of the loader feeds."""
+        return self.set(device_iterations=check_integer("deviceIterations", device_iterations))
+
+    def replicationFactor(self, replication_factor: int) -> Self:
+        """Set how many replicas of the model this process drives."""
+        return self.set(replication_factor=check_integer("replicationFactor", replication_factor))
+
+    def randomSeed(self, random_seed: int) -> Self:
+        """Set the seed of shuffles and of the device, and seed torch's global generator with it.
+
+        This is the one place that touches that generator, at the user's own word; loaders leave it alone.
+        """
+        seed = check_seed(random_seed)
+        self._add("random_seed", seed)
+        torch.manual_seed(seed)
+        return self
+
+    def outputMode(self, output_mode: OutputMode, output_return_period: int | None = None) -> Self:
+        """Set which results a call of the model returns; EveryN needs a period."""
+        check_type("outputMode", output_mode, OutputMode)
+        if output_mode is OutputMode.EveryN and output_return_period is None:
+            raise ValueError("outputMode is EveryN without a period: give one, outputMode(OutputMode.EveryN, 2).")
+        period = 1
+        if output_return_period is not None:
+            period = check_integer("output_return_period", output_return_period)
+        return self.set(output_mode=output_mode, output_return_period=period)
+
+    def defaultOutputMode(self) -> bool:
+        """Return whether outputMode is still OutputMode.Default."""
+        return self._values["output_mode"] is OutputMode.Default
+
+    def inputReplicaGrouping(self, input_group_size: int, input_group_type: CommGroupType) -> Self:
+        """Set how many replicas share each input: a step then feeds replication_factor / size replicas."""
+        check_type("inputReplicaGrouping, argument input_group_type,", input_group_type, CommGroupType)
+        size = check_integer("inputReplicaGrouping, argument input_group_size,", input_group_size)
+        return self.set(input_group_size=size, input_group_type=input_group_type)
+
+    def enableSyntheticData(self, enabled: bool) -> Self:
+        """Set whether the device makes its own inputs. Allowed when frozen; see the module docstring."""
+        self._values["synthetic_data"] = check_flag("enableSyntheticData", enabled)
+        return self
+
+    def loadFromFile(self, filepath: str | Path) -> Self:
+        """Call the setters that a config file names; `options_source.py` says how it is written."""
+        self._check_not_frozen("loadFromFile")
+        apply_file(self, filepath)
+        return self
+
+    def clone(self) -> Self:
+        """Return a deep copy that is not frozen."""
+        twin = copy.deepcopy(self)
+        for group in twin._groups():
+            group._frozen = False
+        return twin
+
+    def toDict(self) -> dict[str, object]:
+        """Return all values of all groups by name, enum members as numbers, and what hardware setters recorded."""
+        merged: dict[str, object] = {}
+        for group in self._groups():
+            merged |= group._to_dict()
+        return merged
+
+    def _freeze(self) -> None:
+        """Refuse changes from now on; loaders and models call this when they are built."""
+        for group in self._groups():
+            group._frozen = True
+
+    def _groups(self) -> list[Group]:
+        return [self, self._training, self._distributed, self._popart, *self._hardware_groups.values()]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.toDict().items())})"
+
+
+def _from_environment(variable: str, default: int) -> Any:
+    """Return the whole number in an environment variable, or the default if it is not set."""
+    text = os.environ.get(variable)
+    if text is None:
+        return default
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(
+            f"The environment variable {variable} is {show(text)}, but must be a whole number: "
+            f"correct it, or unset it to run as the only process."
+        ) from None
