@@ -1,8 +1,8 @@
 """The smallest readable loader that satisfies every clause of `specs/`, in the shape of PopTorch, on a CPU.
 
 `import reference as poptorch` serves a script written for PopTorch as far as options and the synchronous
-DataLoader go. Where to look: how many (`arithmetic`), which (`partition`), in which order (`shuffle`), step by
-step (`sampler`, `dataloader`), and how it is asked for (`options`).
+DataLoader go. Where to look: how many (`arithmetic`), which (`partition`), in which order (`shuffle`), step
+by step (`sampler`, `dataloader`), and how it is asked for (`options`).
 """
 
 from .arithmetic import Plan, Share, make_plan

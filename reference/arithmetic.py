@@ -105,7 +105,7 @@ def shard_size(samples: int, combined_batch: int, ranks: int, rank: int, drop_la
 
 
 def shard_start(samples: int, combined_batch: int, ranks: int, rank: int, drop_last: bool) -> int:
-    """Return where, in the order of the epoch, the rank's samples begin: after those of the ranks before it."""
+    """Return at which position of the epoch the rank's samples begin: after those of the ranks before."""
     smallest = shard_size(samples, combined_batch, ranks, ranks - 1, drop_last)
     larger_before = 0 if drop_last else min(rank, samples % ranks)
     return rank * smallest + larger_before

@@ -61,8 +61,9 @@ def check_flag(name: str, value: object) -> bool:
 def check_type(name: str, value: object, kind: type | tuple[type, ...]) -> None:
     """Raise TypeError, naming both types, unless the value is of the kind (or of one of the kinds)."""
     kinds = kind if isinstance(kind, tuple) else (kind,)
-    # True would pass for an int; it is taken only where a bool is asked for.
-    if isinstance(value, kinds) and not (isinstance(value, bool) and bool not in kinds and object not in kinds):
+    # True would pass for an int; it is taken only where a bool, or anything at all, is asked for.
+    is_misplaced_flag = isinstance(value, bool) and not {bool, object} & set(kinds)
+    if isinstance(value, kinds) and not is_misplaced_flag:
         return
     wanted = " or ".join(each.__name__ for each in kinds)
     raise TypeError(

@@ -4,12 +4,12 @@
     options.deviceIterations(4).replicationFactor(2)
     options.Training.gradientAccumulation(8)
 
-Values come from three places. The launcher's OMPI_COMM_WORLD_SIZE and OMPI_COMM_WORLD_RANK give rank and world
-size; the JSON object in the environment variable POPTORCH_DEFAULT_OPTIONS overrides them and the defaults; a
-setter that the script calls overrides both.
+Values come from three places. The launcher's OMPI_COMM_WORLD_SIZE and OMPI_COMM_WORLD_RANK give rank and
+world size; the JSON object in the environment variable POPTORCH_DEFAULT_OPTIONS overrides them and the
+defaults; a setter that the script calls overrides both.
 
-Frozen after first use. A DataLoader or a model that is built with options freezes them, because a later change
-would silently not reach it: every setter then raises AttributeError. One setter stays open:
+Frozen after first use. A DataLoader or a model that is built with options freezes them, because a later
+change would silently not reach it: every setter then raises AttributeError. One setter stays open:
 **enableSyntheticData**. It changes nothing about what a loader delivers, and tutorials switch it on after a
 loader was built, for the model that they build next. That model sees it; one built before does not.
 """
@@ -74,7 +74,8 @@ class DistributedOptions(Group):
 
     def setEnvVarNames(self, var_num_processes: str, var_process_id: str) -> Self:
         """Read world size and rank from two environment variables; what is not set counts as 1 and 0."""
-        return self.configureProcessId(_from_environment(var_process_id, 0), _from_environment(var_num_processes, 1))
+        world_size = _from_environment(var_num_processes, 1)
+        return self.configureProcessId(_from_environment(var_process_id, 0), world_size)
 
     def disable(self) -> Self:
         """Be the only process, whatever the environment says."""
@@ -124,7 +125,8 @@ class Options(Group):
         self._distributed = DistributedOptions()
         self._popart = PopartOptions()
         self._hardware_groups = {
-            name: Group(f"Options.{name}", HARDWARE_SETTERS[name]) for name in ("Jit", "Precision", "TensorLocations")
+            name: Group(f"Options.{name}", HARDWARE_SETTERS[name])
+            for name in ("Jit", "Precision", "TensorLocations")
         }
         if DEFAULT_OPTIONS_VARIABLE in os.environ:
             apply_json(self, os.environ[DEFAULT_OPTIONS_VARIABLE])
@@ -181,7 +183,7 @@ class Options(Group):
         """Set which results a call of the model returns; EveryN needs a period."""
         check_type("outputMode", output_mode, OutputMode)
         if output_mode is OutputMode.EveryN and output_return_period is None:
-            raise ValueError("outputMode is EveryN without a period: give one, outputMode(OutputMode.EveryN, 2).")
+            raise ValueError("outputMode is EveryN without a period: give outputMode(OutputMode.EveryN, 2).")
         period = 1
         if output_return_period is not None:
             period = check_integer("output_return_period", output_return_period)
@@ -216,7 +218,7 @@ class Options(Group):
         return twin
 
     def toDict(self) -> dict[str, object]:
-        """Return all values of all groups by name, enum members as numbers, and what hardware setters recorded."""
+        """Return the values of all groups by name, enum members as numbers, with what was recorded."""
         merged: dict[str, object] = {}
         for group in self._groups():
             merged |= group._to_dict()
@@ -231,7 +233,8 @@ class Options(Group):
         return [self, self._training, self._distributed, self._popart, *self._hardware_groups.values()]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.toDict().items())})"
+        values = ", ".join(f"{name}={value!r}" for name, value in self.toDict().items())
+        return f"{type(self).__name__}({values})"
 
 
 def _from_environment(variable: str, default: int) -> Any:

@@ -1,7 +1,7 @@
-"""Decides how a group of options holds its values: typed, closed to unknown names, and frozen after first use.
+"""Decides how a group of options holds its values: typed, closed to unknown names, frozen after first use.
 
-`Options` is such a group, and so are `Options.Training`, `Options.Distributed` and the groups that concern only
-hardware. A value is readable as an attribute under its name (`options.replication_factor`).
+`Options` is such a group, and so are `Options.Training`, `Options.Distributed` and the groups that concern
+only hardware. A value is readable as an attribute under its name (`options.replication_factor`).
 """
 
 from collections.abc import Callable, Mapping
@@ -9,34 +9,41 @@ from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Self
 
-from .checks import check_type, show
+from .checks import check_integer, check_type, show
 from .options_hardware import Setter
 
 
 class Group:
     """Named values with setters that chain; see the module docstring.
 
-    Setting anything raises AttributeError once frozen. Reading or calling an unknown name raises AttributeError
-    and lists the valid ones.
+    Setting anything raises AttributeError once frozen. Reading or calling an unknown name raises
+    AttributeError and lists the valid ones.
     """
 
     def __init__(self, path: str, setters: Mapping[str, Setter], **defaults: object) -> None:
         self._path = path
         self._frozen = False
+        self._defaults = defaults
         self._values: dict[str, object] = dict(defaults)
         self._hardware_setters = setters
         self._recorded: dict[str, object] = {}
 
     def set(self, **values: object) -> Self:
-        """Set values by their names. Raises AttributeError for an unknown name, TypeError for another type."""
+        """Set values by name. Raises AttributeError for an unknown name, TypeError for another type."""
         for name, value in values.items():
             self._check_not_frozen(name)
             if name not in self._values:
                 raise AttributeError(self._unknown(name))
-            default = self._values[name]
-            check_type(f"{self._path}.{name}", value, type(default))
-            self._values[name] = value
+            self._values[name] = self._checked(name, value)
         return self
+
+    def _checked(self, name: str, value: object) -> object:
+        default = self._defaults.get(name, self._values[name])
+        if type(default) is int and name in self._defaults:
+            # A default of 1 says that 0 makes no sense.
+            return check_integer(f"{self._path}.{name}", value, least=min(default, 1))
+        check_type(f"{self._path}.{name}", value, type(default))
+        return value
 
     def _add(self, name: str, value: object) -> Self:
         """Set a value that may not exist yet, such as the random seed."""
@@ -47,8 +54,8 @@ class Group:
     def _check_not_frozen(self, name: str) -> None:
         if self._frozen:
             raise AttributeError(
-                f"Can't modify frozen Options: {self._path}.{name} comes after a DataLoader or a model was built "
-                f"with them. Set it before, or build the next one with a copy, options.clone()."
+                f"Can't modify frozen Options: {self._path}.{name} comes after a DataLoader or a model was "
+                f"built with them. Set it before, or build the next one with a copy, options.clone()."
             )
 
     def _unknown(self, name: str) -> str:
@@ -66,8 +73,8 @@ class Group:
         return [*super().__dir__(), *self._names()]
 
     def __getattr__(self, name: str) -> Any:
-        # Only asked for what is not an ordinary attribute: a value, a hardware setter, or a mistake. Names with an
-        # underscore are never options; while a copy is being made they may not exist yet.
+        # Only asked for what is not an ordinary attribute: a value, a hardware setter, or a mistake. Names
+        # with an underscore are never options; while a copy is being made they may not exist yet.
         if name.startswith("_"):
             raise AttributeError(name)
         if name in self._values:
@@ -80,15 +87,15 @@ class Group:
         if not name.startswith("_"):
             self._check_not_frozen(name)
             raise AttributeError(
-                f"{self._path}.{name} can't be assigned ({show(value)}): options are set by calling their setter, "
-                f"{self._path}.deviceIterations(4) for example."
+                f"{self._path}.{name} can't be assigned ({show(value)}): options are set by calling their "
+                f"setter, options.deviceIterations(4) for example."
             )
         super().__setattr__(name, value)
 
-    def _recorder(self, name: str) -> Callable[..., Self]:
-        """Return the setter of a hardware option: it checks and records its arguments, and does nothing else."""
+    def _recorder(self, name: str) -> Callable[..., "Group"]:
+        """Return the setter of a hardware option: it checks and records its arguments, nothing else."""
 
-        def setter(*args: object, **kwargs: object) -> Self:
+        def setter(*args: object, **kwargs: object) -> "Group":
             self._check_not_frozen(name)
             arguments = self._hardware_setters[name].bind(f"{self._path}.{name}", args, kwargs)
             self._recorded[name] = arguments[0] if len(arguments) == 1 else arguments

@@ -1,7 +1,7 @@
 """Decides which setters concern only the hardware: accepted and recorded, without any effect here.
 
-A script written for the device calls them; it must run unchanged. Their arguments are checked as far as a wrong
-call is certainly a mistake: their number, their names and the type of each.
+A script written for the device calls them; it must run unchanged. Their arguments are checked as far as a
+wrong call is certainly a mistake: their number, their names and the type of each.
 """
 
 import inspect
@@ -33,7 +33,9 @@ class Setter:
         try:
             bound = self._signature().bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{path} can't be called like this ({error}): call {path}{self._signature()}.") from None
+            raise TypeError(
+                f"{path} can't be called like this ({error}): call {path}{self._signature()}."
+            ) from None
         bound.apply_defaults()
         for name, kind, default in self.parameters:
             value = bound.arguments[name]

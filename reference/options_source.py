@@ -7,17 +7,19 @@ A config file holds one setter call a line, as in a script but without `options.
     outputMode(poptorch.OutputMode.EveryN, 2)
 
 The text is not executed. What may stand in it: setter calls, literals, and public names of `poptorch` and
-`torch` (an enum member, a dtype, a settings object with its own calls). Everything else is an error that names
-file and line.
+`torch` (an enum member, a dtype, a settings object with its own calls). Everything else is an error that
+names file and line.
 """
 
 import ast
 import json
 from collections.abc import Callable
+from enum import EnumType
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from . import enums
 from .checks import show
 
 DEFAULT_OPTIONS_VARIABLE = "POPTORCH_DEFAULT_OPTIONS"
@@ -44,14 +46,17 @@ def _apply_line(options: object, line: str, where: str) -> None:
     try:
         call = ast.parse(line, mode="eval").body
     except (SyntaxError, ValueError) as error:
-        raise ConfigFileError(f"{where} is no setter call: {line!r}. Write deviceIterations(4), for example.") from error
+        raise _no_call(line, where) from error
     if not isinstance(call, ast.Call):
-        raise ConfigFileError(f"{where} is no setter call: {line!r}. Write deviceIterations(4), for example.")
+        raise _no_call(line, where)
     try:
-        setter = _setter(options, ast.unparse(call.func))
-        setter(*map(_value, call.args), **{str(each.arg): _value(each.value) for each in call.keywords})
+        _called(call, _setter(options, ast.unparse(call.func)))
     except (AttributeError, TypeError, ValueError) as error:
         raise _located(error, where) from error
+
+
+def _no_call(line: str, where: str) -> ConfigFileError:
+    return ConfigFileError(f"{where} is no setter call: {show(line)}. Write deviceIterations(4), say.")
 
 
 def apply_json(options: object, text: str) -> None:
@@ -85,17 +90,23 @@ def _setter(options: object, path: str) -> Callable[..., object]:
     target: Any = options
     for name in path.split("."):
         if name.startswith("_") and name != "_Popart":
-            raise AttributeError(f"{path} is no option: names with an underscore are internal. Use a public setter.")
+            raise AttributeError(f"{path} is no option, as names with underscores are internal: use another.")
         target = getattr(target, name)
     if not callable(target):
         raise TypeError(f"{path} is no setter but {show(target)}: name a setter, such as deviceIterations.")
     return target  # type: ignore[no-any-return]
 
 
+def _called(call: ast.Call, function: Callable[..., Any]) -> Any:
+    """Return what the function gives for the arguments of the call."""
+    named = {str(each.arg): _value(each.value) for each in call.keywords}
+    return function(*map(_value, call.args), **named)
+
+
 def _value(node: ast.expr) -> Any:
     """Return what an argument in a config file stands for."""
     if isinstance(node, ast.Call):
-        return _value(node.func)(*map(_value, node.args), **{str(k.arg): _value(k.value) for k in node.keywords})
+        return _called(node, _value(node.func))
     if isinstance(node, ast.Attribute) and not node.attr.startswith("_"):
         return getattr(_value(node.value), node.attr)
     if isinstance(node, ast.Name) and node.id == "poptorch":
@@ -137,5 +148,5 @@ def _enum_member(value: object) -> object:
     if not isinstance(value, str):
         return value
     name, _, member = value.removeprefix("poptorch.").partition(".")
-    members = getattr(import_module(f"{__package__}.enums"), name, {}) if member and not name.startswith("_") else {}
-    return getattr(members, member, value)
+    kind = getattr(enums, name, None)
+    return getattr(kind, member, value) if isinstance(kind, EnumType) else value

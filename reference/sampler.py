@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from torch.utils.data import Sampler
 
 from .arithmetic import count_steps
+from .checks import show
 from .partition import cut, shard
 from .shuffle import permutation
 
@@ -17,7 +18,13 @@ class EpochSampler(Sampler[list[int]]):
     """The steps of one rank: each is the list of the indices of its samples."""
 
     def __init__(
-        self, samples: int, combined_batch: int, ranks: int, rank: int, drop_last: bool, shuffle_seed: int | None
+        self,
+        samples: int,
+        combined_batch: int,
+        ranks: int,
+        rank: int,
+        drop_last: bool,
+        shuffle_seed: int | None,
     ) -> None:
         """Prepare the steps of one rank; `shuffle_seed` None means the order of the dataset."""
         self.samples = samples
@@ -42,8 +49,8 @@ class EpochSampler(Sampler[list[int]]):
                 yield list(step)
             return
         # ORDER-4: the whole dataset is permuted first, alike on every rank, and sharded afterwards.
-        # PART-8: the shards cover the same positions in every epoch, but other samples stand at the positions that
-        # are left over.
+        # PART-8: the shards cover the same positions in every epoch, but other samples stand at the positions
+        # that are left over.
         order = permutation(self.samples, self.shuffle_seed, epoch)
         for step in cut(self.shard, self.combined_batch):
             yield [int(index) for index in order[step.start : step.stop]]
@@ -75,7 +82,10 @@ class CombinedBatchSampler(Sampler[list[int]]):
         # COUNT-4: a batch sampler that does not know its length makes this a TypeError.
         length: Callable[[], int] | None = getattr(self.batches, "__len__", None)
         if length is None:
-            raise TypeError(f"The batch sampler {type(self.batches).__name__} has no len(), so the steps are unknown.")
+            raise TypeError(
+                f"The batch sampler {show(self.batches)} has no len(), so the steps can't be counted: give "
+                f"it __len__, or don't ask for len(loader)."
+            )
         return count_steps(length(), self.count, self.drop_last)
 
     def __iter__(self) -> Iterator[list[int]]:

@@ -1,8 +1,8 @@
 """Decides the order of a shuffled epoch: a permutation that is a pure function of (n, seed, epoch).
 
-The method, for implementers in other languages: seed numpy's PCG64 with SeedSequence(seed, spawn_key=(epoch,)),
-draw n keys of 64 bits, and sort the indices 0 .. n - 1 by their keys. numpy guarantees the stream of PCG64 and
-of SeedSequence from version to version, so the orders do not change under an upgrade.
+The method, for implementers in other languages: seed numpy's PCG64 with SeedSequence(seed,
+spawn_key=(epoch,)), draw n keys of 64 bits, and sort the indices 0 .. n - 1 by their keys. numpy guarantees
+the stream of PCG64 and of SeedSequence from version to version, so the orders do not change under an upgrade.
 
 A seed is any int that `torch.manual_seed` takes: from -2**63 to 2**64 - 1. As in torch a negative seed counts
 from the top: -1 and 2**64 - 1 are the same seed. An epoch is an int from 0 to 2**32 - 1.
@@ -34,12 +34,14 @@ def permutation(samples: int, seed: int, epoch: int) -> npt.NDArray[np.intp]:
     Shape (samples,). Raises TypeError or ValueError for a bad argument.
     """
     n = check_integer("samples", samples, least=0)
-    # ORDER-9, ORDER-10, ORDER-11: a generator of our own; the global ones are neither read, drawn from nor seeded.
+    # ORDER-9, ORDER-10, ORDER-11: a generator of our own; the global ones are neither read, drawn from nor
+    # seeded.
     # ORDER-4, ORDER-5: the rank and the process play no part, so all of them find the same order.
     keys = np.random.PCG64(_mixed(seed, epoch)).random_raw(n)
     # ORDER-3: sorting indices neither loses nor repeats one.
     # ORDER-12: the keys are drawn independently, so every order of them is equally likely. (Two of n keys are
-    # equal with a chance below n**2 / 2**65, one in thirty million for n = 10**6; the sort then keeps their order.)
+    # equal with a chance below n**2 / 2**65, one in thirty million for n = 10**6; the sort then keeps their
+    # order.)
     # ORDER-13: any sample may come to any position, hence to any rank.
     return np.argsort(keys, kind="stable")
 
