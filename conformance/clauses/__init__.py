@@ -1,0 +1,6 @@
+"""The judges, a module a chapter; importing this package registers them all in `CLAUSES`."""
+
+from conformance.clauses import arithmetic, order, partition, uniformity
+from conformance.clauses.base import CLAUSES, Clause, Finding, Verdict
+
+__all__ = ["CLAUSES", "Clause", "Finding", "Verdict", "arithmetic", "order", "partition", "uniformity"]

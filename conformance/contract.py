@@ -1,0 +1,153 @@
+"""The contract with an implementation: decides what an adapter may say and what a loader is asked for.
+
+An adapter imports nothing of ours. It has `load(request)`, which returns one rank's loader, and `claims`, a dict of
+what that loader promises. A promise that is not made is not judged; an unknown one is an error.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Policy = Literal["drop", "pad", "uneven"]
+
+
+class AdapterError(Exception):
+    """The adapter (not the loader) is wrong: it can't be found, or says something that can't be. Exit code 4."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What one rank's loader is asked for: plain data, the argument of an adapter's `load`.
+
+    The samples of `dataset` are integers; the loader delivers them in batches of `batch_size`, in any container that
+    `decode` (or the default decoder) reads. With `device_options` claimed, a step holds `combined_batch` samples.
+    `workdir` is a folder that the adapter may fill with files made from this dataset; it is kept for later requests.
+    """
+
+    dataset: Any
+    batch_size: int
+    shuffle: bool
+    seed: int
+    drop_last: bool
+    num_workers: int
+    rank: int
+    world_size: int
+    replication_factor: int
+    device_iterations: int
+    gradient_accumulation: int
+    asynchronous: bool
+    workdir: str
+
+    @property
+    def combined_batch(self) -> int:
+        """N, the samples of a full step (BATCH-1)."""
+        return self.batch_size * self.gradient_accumulation * self.replication_factor * self.device_iterations
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What an implementation promises (specs/README.md, "Claims"). None or False: not promised, so not judged."""
+
+    datasets: tuple[str, ...] = ("map",)
+    ranks: Literal["explicit", "process_group"] = "explicit"
+    when_dropping: Policy | None = None
+    when_keeping: Policy | None = None
+    layout: Literal["contiguous", "strided"] | None = None
+    shuffle: Literal["global", "buffered"] | None = None
+    workers: bool = False
+    iterable_workers: Literal["split", "replicated"] | None = None
+    epochs: Literal["set_epoch", "automatic"] | None = None
+    length: bool = False
+    device_options: bool = False
+    asynchronous: bool = False
+    aliases: bool = False
+    resume: bool = False
+    elastic: bool = False
+    errors: Literal["raise", "skip"] = "raise"
+    in_order: bool = True
+    smallest: int | Literal["world_size"] = 0
+    end_of_epoch: Literal["next", "empty"] | None = None
+
+    def policy(self, drop_last: bool) -> Policy | None:
+        """What becomes of the remainder, or None where nothing is promised."""
+        return self.when_dropping if drop_last else self.when_keeping
+
+    def least_samples(self, world_size: int) -> int:
+        """The smallest dataset that is accepted."""
+        return world_size if self.smallest == "world_size" else self.smallest
+
+    def as_dict(self) -> dict[str, Any]:
+        """The claims as JSON data, the defaults spelled out."""
+        return {**dataclasses.asdict(self), "datasets": list(self.datasets)}
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """An implementation under test: where it came from, its `load`, its claims, and what else its adapter offers."""
+
+    name: str
+    load: Callable[[Request], Any]
+    claims: Claims
+    decode: Callable[[Any], Any] | None = None
+    known_failures: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+
+
+_VALUES: dict[str, tuple[Any, ...]] = {
+    "ranks": ("explicit", "process_group"),
+    "when_dropping": ("drop", "pad", "uneven"),
+    "when_keeping": ("drop", "pad", "uneven"),
+    "layout": ("contiguous", "strided"),
+    "shuffle": ("global", "buffered"),
+    "iterable_workers": ("split", "replicated"),
+    "epochs": ("set_epoch", "automatic"),
+    "errors": ("raise", "skip"),
+    "smallest": (0, 1, "world_size"),
+    "end_of_epoch": ("next", "empty"),
+    **{name: (False, True) for name in ("workers", "length", "device_options", "asynchronous", "aliases", "resume", "elastic", "in_order")},
+}
+# A claim that makes no sense without another one.
+_NEEDS = {"elastic": "resume", "end_of_epoch": "resume"}
+
+
+def parse_claims(given: Mapping[str, Any] | None) -> Claims:
+    """The claims of an adapter's dict. AdapterError, with the value, the rule and the mend, if it says what can't be."""
+    if not isinstance(given, Mapping | None):
+        raise AdapterError(f"claims is {given!r}, but must be a dict such as dict(when_keeping='pad'); make it one")
+    fields = dict(given or {})
+    known = [field.name for field in dataclasses.fields(Claims)]
+    for name in fields:
+        if name not in known:
+            raise AdapterError(f"the claim {name!r} is unknown; the claims are {', '.join(known)}; mend or remove it")
+    if "datasets" in fields:
+        fields["datasets"] = _parse_datasets(fields["datasets"])
+    for name, value in fields.items():
+        if name in _VALUES and value is not None and not _among(value, _VALUES[name]):
+            allowed = ", ".join(repr(choice) for choice in _VALUES[name])
+            raise AdapterError(f"the claim {name}={value!r} is not one of {allowed}; choose one of them or leave it out")
+    _refuse_contradictions(fields)
+    return Claims(**fields)
+
+
+def _among(value: Any, choices: tuple[Any, ...]) -> bool:
+    # True == 1 in Python, but `smallest=True` is a slip and not a promise.
+    return any(value == choice and isinstance(value, bool) == isinstance(choice, bool) for choice in choices)
+
+
+def _parse_datasets(value: Any) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple | set | frozenset) else ()
+    if not names or any(name not in ("map", "iterable") for name in names):
+        raise AdapterError(f"the claim datasets={value!r} is not a choice of 'map' and 'iterable'; name one of them or both")
+    return tuple(sorted(names, key=("map", "iterable").index))
+
+
+def _refuse_contradictions(fields: dict[str, Any]) -> None:
+    for name, needed in _NEEDS.items():
+        if fields.get(name) and not fields.get(needed):
+            raise AdapterError(f"the claims contradict each other: {name}={fields[name]!r} needs {needed}=True; claim both or neither")
+    if fields.get("iterable_workers") and "iterable" not in fields.get("datasets", ("map",)):
+        raise AdapterError(
+            "the claims contradict each other: iterable_workers needs 'iterable' in datasets; claim both or neither"
+        )
+    if fields.get("layout") and "map" not in fields.get("datasets", ("map",)):
+        raise AdapterError("the claims contradict each other: layout needs 'map' in datasets; claim both or neither")

@@ -1,0 +1,101 @@
+"""From a scenario to a trace: decides which runs a scenario means, and under which circumstances each is made."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.contract import Claims
+from conformance.fleet import Fleet
+from conformance.member import Task
+from conformance.scenario import Scenario, simpler
+from conformance.trace import Run, Trace
+
+# The caller's global generators before a run; any other number is another state.
+_USUAL_STATE = 20_240_001
+_OTHER_STATE = 77_003
+# Seeds of a statistical experiment lie this far apart, so that a loader that adds seed and epoch still draws anew.
+SEED_STRIDE = 1_000_003
+
+
+@dataclass(frozen=True)
+class _Circumstances:
+    """How a run is made: what differs from the main run."""
+
+    scenario: Scenario
+    epochs: tuple[int, ...]
+    random_seed: int = _USUAL_STATE
+    after_others: bool = False
+    other_process: int = 0
+
+
+def observe(fleet: Fleet, scenario: Scenario) -> Trace:
+    """Run the implementation once for each run that the scenario means, and write down what was delivered."""
+    main = _Circumstances(scenario, tuple(range(scenario.epochs)))
+    runs = [_run(fleet, "main", main)]
+    # Nothing can be compared with a run that failed.
+    if scenario.variant != "none" and not runs[0].failed:
+        runs.append(_run(fleet, scenario.variant, _varied(main, scenario)))
+    for number in range(1, scenario.seeds):
+        other = simpler(scenario, seed=scenario.seed + number * SEED_STRIDE)
+        runs.append(_run(fleet, f"seed {other.seed}", _Circumstances(other, main.epochs)))
+    return Trace(scenario, tuple(runs))
+
+
+def with_unshuffled(fleet: Fleet, trace: Trace) -> Trace:
+    """The trace with one more run, in which the same request is read for one epoch without shuffling."""
+    twin = simpler(trace.scenario, shuffle=False)
+    return Trace(trace.scenario, (*trace.runs, _run(fleet, "unshuffled", _Circumstances(twin, (0,)))))
+
+
+def _varied(main: _Circumstances, scenario: Scenario) -> _Circumstances:
+    last = main.epochs[-1:]
+    return {
+        "again": _Circumstances(scenario, main.epochs, other_process=1),
+        "after": _Circumstances(scenario, main.epochs, after_others=True),
+        "jump": _Circumstances(scenario, last),
+        "random-state": _Circumstances(scenario, main.epochs, random_seed=_OTHER_STATE),
+        "seed+1": _Circumstances(simpler(scenario, seed=scenario.seed + 1), main.epochs),
+        "workers": _Circumstances(simpler(scenario, num_workers=0), main.epochs),
+    }[scenario.variant]
+
+
+def _run(fleet: Fleet, name: str, how: _Circumstances) -> Run:
+    ranks = [0] if how.scenario.refusal else range(how.scenario.world_size)
+    tasks = [
+        Task(how.scenario.samples, _arguments(how.scenario, rank), how.epochs, how.random_seed, how.after_others)
+        for rank in ranks
+    ]
+    return Run(name, fleet.run(tasks, shift=how.other_process))
+
+
+def _arguments(scenario: Scenario, rank: int) -> dict[str, Any]:
+    arguments: dict[str, Any] = {
+        "batch_size": scenario.batch_size,
+        "shuffle": scenario.shuffle,
+        "seed": scenario.seed,
+        "drop_last": scenario.drop_last,
+        "num_workers": scenario.num_workers,
+        "rank": rank,
+        "world_size": scenario.world_size,
+        "replication_factor": scenario.replication_factor,
+        "device_iterations": scenario.device_iterations,
+        "gradient_accumulation": scenario.gradient_accumulation,
+        "asynchronous": False,
+    }
+    if scenario.refusal:
+        name, _, value = scenario.refusal.partition("=")
+        arguments[name] = REFUSED_VALUES[value]
+    return arguments
+
+
+# What a refusal's value means; written out, so that nothing is evaluated.
+REFUSED_VALUES: dict[str, Any] = {"0": 0, "-1": -1, "-3": -3, "1": 1, "2": 2, "True": True, "1.5": 1.5, "2.0": 2.0}
+
+
+def variants(claims: Claims) -> tuple[str, ...]:
+    """The variants that this implementation can be asked for in a family without workers."""
+    names = ["none", "again", "after", "random-state"]
+    if claims.shuffle:
+        names.append("seed+1")
+    if claims.epochs == "set_epoch":
+        names.append("jump")
+    return tuple(names)

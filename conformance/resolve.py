@@ -1,0 +1,99 @@
+"""Where an implementation is: decides what `--impl=X` means.
+
+X is a built-in name, a module, `module:attribute`, a file, or `file.py:attribute`. What serves, in this order: an
+object with `load`; its submodule `loaderspec`; an object with `Options` and `DataLoader` of PopTorch's shape.
+"""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from conformance.contract import AdapterError, Implementation, parse_claims
+from conformance.peers import BUILT_IN, poptorch_shape
+
+
+def resolve(spec: str) -> Implementation:
+    """The implementation that `spec` names. AdapterError says what was looked for, and where."""
+    place, _, attribute = spec.rpartition(":") if ":" in spec else (spec, "", "")
+    found: Any = _import(BUILT_IN.get(place, place))
+    if attribute:
+        if not hasattr(found, attribute):
+            raise AdapterError(f"{place} has no attribute {attribute!r}, which --impl={spec} asks for; check the name")
+        found = getattr(found, attribute)
+    return from_object(spec, found)
+
+
+def from_object(name: str, found: Any) -> Implementation:
+    """The implementation behind a module, a class, an instance or a plain `load` function."""
+    if isinstance(found, ModuleType) and not hasattr(found, "load"):
+        found = _submodule(found) or found
+    load = getattr(found, "load", None)
+    if load is None and hasattr(found, "Options") and hasattr(found, "DataLoader"):
+        claims = parse_claims(getattr(found, "claims", poptorch_shape.CLAIMS))
+        return Implementation(name, poptorch_shape.loader_of(found), claims)
+    if load is None and callable(found) and not isinstance(found, type):
+        load = found
+    if not callable(load):
+        raise AdapterError(
+            f"{name} has no load(request), no submodule 'loaderspec' that has one, and no Options and DataLoader of "
+            "PopTorch's shape; write an adapter with claims = dict(...) and def load(request): ..."
+        )
+    return _implementation(name, load, found)
+
+
+def _implementation(name: str, load: Callable[..., Any], holder: Any) -> Implementation:
+    known = getattr(holder, "known_failures", {})
+    if not isinstance(known, dict):
+        raise AdapterError(f"known_failures in {name} is {known!r}, but must be a dict of clause id to dict; make it one")
+    claims = parse_claims(getattr(holder, "claims", None))
+    return Implementation(name, load, claims, getattr(holder, "decode", None), known)
+
+
+def _import(place: str) -> ModuleType:
+    if place.endswith(".py"):
+        return _import_file(Path(place))
+    try:
+        return importlib.import_module(place)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (place == error.name or place.startswith(error.name + ".")):
+            names = ", ".join(BUILT_IN)
+            raise AdapterError(
+                f"there is no module {place!r} on the import path, and it is no built-in name ({names}) and no file; "
+                "install the package, run from the folder that holds it, or give the path of a .py file"
+            ) from error
+        raise AdapterError(f"{place} can't be imported: it needs {error.name!r}, which is not installed; install it") from error
+    except (Exception, SystemExit) as error:
+        raise AdapterError(_import_failed(place, error)) from error
+
+
+def _import_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise AdapterError(f"there is no file {path}; --impl takes the path of an adapter relative to {Path.cwd()}")
+    name = f"loaderspec_adapter_{path.stem}"
+    found = importlib.util.spec_from_file_location(name, path)
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    # Workers that are spawned import the adapter by its name, and its neighbours lie beside it.
+    sys.modules[name] = module
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        found.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise AdapterError(_import_failed(str(path), error)) from error
+    return module
+
+
+def _import_failed(place: str, error: BaseException) -> str:
+    return f"{place} can't be imported: it raises {type(error).__name__}: {error}; mend it until `import` works"
+
+
+def _submodule(package: ModuleType) -> ModuleType | None:
+    name = f"{package.__name__}.loaderspec"
+    if not hasattr(package, "__path__") or importlib.util.find_spec(name) is None:
+        return None
+    return _import(name)

@@ -1,0 +1,131 @@
+"""One case: decides what a scenario is, its short code (for file names and `--case`) and its words in a report.
+
+A scenario says everything that a run needs, so its code alone replays it: `n1,w2,b1,keep` is 1 sample, 2 ranks,
+micro-batch 1, drop_last=False.
+"""
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+# What the second run of a scenario changes; each is a promise that the delivery does not (or does) depend on it.
+Variant = Literal[
+    "none",
+    "again",  # another process, with another hash seed
+    "after",  # the same process, after other loaders were made and read there
+    "jump",  # the last epoch reached directly by set_epoch
+    "random-state",  # the caller's global generators stand elsewhere
+    "seed+1",
+    "workers",  # without worker processes
+]
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+
+# The numbers of a code: letter, field, and the value that a code leaves out.
+_NUMBERS = (
+    ("n", "samples", None),
+    ("w", "world_size", None),
+    ("b", "batch_size", None),
+    ("g", "gradient_accumulation", 1),
+    ("p", "replication_factor", 1),
+    ("i", "device_iterations", 1),
+    ("k", "num_workers", 0),
+    ("e", "epochs", 1),
+    ("s", "seed", 0),
+    ("x", "seeds", 1),
+)
+_DEVICE_FACTORS = ("gradient_accumulation", "replication_factor", "device_iterations")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What a loader is asked for, on all its ranks, and what is changed for the second run.
+
+    `refusal` is "" or one argument with a value that must be refused, for example "batch_size=0".
+    `seeds` is how many consecutive seeds, from `seed` on, a statistical experiment reads.
+    """
+
+    samples: int
+    world_size: int = 1
+    batch_size: int = 1
+    gradient_accumulation: int = 1
+    replication_factor: int = 1
+    device_iterations: int = 1
+    drop_last: bool = False
+    shuffle: bool = False
+    num_workers: int = 0
+    epochs: int = 1
+    seed: int = 0
+    variant: Variant = "none"
+    refusal: str = ""
+    seeds: int = 1
+
+    @property
+    def combined_batch(self) -> int:
+        """N, the samples of a full step (BATCH-1)."""
+        return self.batch_size * self.gradient_accumulation * self.replication_factor * self.device_iterations
+
+    @property
+    def has_device_factors(self) -> bool:
+        """Whether a step is more than one micro-batch."""
+        return self.combined_batch != self.batch_size
+
+    @property
+    def code(self) -> str:
+        """The scenario as a short word without spaces, which `from_code` reads."""
+        parts = [f"{letter}{getattr(self, field)}" for letter, field, default in _NUMBERS if getattr(self, field) != default]
+        parts.insert(3, "drop" if self.drop_last else "keep")
+        if self.shuffle:
+            parts.insert(4, "shuffle")
+        return ",".join([*parts, *([self.variant] if self.variant != "none" else []), *([self.refusal] if self.refusal else [])])
+
+    def describe(self) -> str:
+        """The scenario in the words of a report: ``1 sample, 2 ranks, micro-batch 1, drop_last=False``."""
+        words = [count(self.samples, "sample"), count(self.world_size, "rank"), f"micro-batch {self.batch_size}"]
+        words += [f"{field.replace('_', ' ')} {getattr(self, field)}" for field in _DEVICE_FACTORS if getattr(self, field) != 1]
+        words.append(f"drop_last={self.drop_last}")
+        if self.shuffle:
+            words.append(f"shuffle=True, seed {self.seed}" if self.seeds == 1 else f"shuffle=True, {self.seeds} seeds")
+        if self.epochs > 1:
+            words.append(f"{self.epochs} epochs")
+        if self.num_workers:
+            words.append(count(self.num_workers, "worker"))
+        if self.refusal:
+            words.append(f"asked for {self.refusal}")
+        return ", ".join(words)
+
+
+def from_code(code: str) -> Scenario:
+    """The scenario of a `code`. ValueError, with the part that can't be read, if it is none."""
+    fields: dict[str, object] = {}
+    letters = {letter: field for letter, field, _ in _NUMBERS}
+    for part in code.split(","):
+        number = re.fullmatch(r"([a-z])(\d+)", part)
+        if number and number[1] in letters:
+            fields[letters[number[1]]] = int(number[2])
+        elif part in ("drop", "keep"):
+            fields["drop_last"] = part == "drop"
+        elif part == "shuffle":
+            fields["shuffle"] = True
+        elif part in VARIANTS:
+            fields["variant"] = part
+        elif "=" in part:
+            fields["refusal"] = part
+        else:
+            raise ValueError(f"{part!r} in the case {code!r} can't be read; a case looks like n1,w2,b1,keep")
+    missing = [field for _, field, default in _NUMBERS if default is None and field not in fields]
+    if missing:
+        raise ValueError(f"the case {code!r} does not say {' and '.join(missing)}; a case looks like n1,w2,b1,keep")
+    return Scenario(**fields)  # type: ignore[arg-type]  # the names come from the table above
+
+
+def count(number: int, noun: str) -> str:
+    """``1 sample``, ``2 samples``."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun}es" if noun.endswith("ch") else f"{number} {noun}s"
+
+
+def simpler(scenario: Scenario, **changes: object) -> Scenario:
+    """The scenario with some fields replaced."""
+    return dataclasses.replace(scenario, **changes)  # type: ignore[arg-type]

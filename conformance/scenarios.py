@@ -1,0 +1,111 @@
+"""What is tried: decides which scenarios each family draws, small ones first, and how many at each tier.
+
+Every value shrinks towards the simplest: 0 samples, 1 rank, micro-batch 1, nothing dropped, nothing shuffled, one epoch.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from conformance.contract import Claims
+from conformance.observe import variants
+from conformance.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Tier:
+    """How much a run tries: examples of each drawn family, draws of the statistics, and the share of a clause's floor."""
+
+    name: str
+    examples: dict[str, int]
+    small_draws: int
+    floor_share: float
+
+
+TIERS = {
+    tier.name: tier
+    for tier in (
+        Tier("quick", {"map": 200, "workers": 4}, small_draws=1000, floor_share=0.05),
+        Tier("gate", {"map": 1500, "workers": 24}, small_draws=4000, floor_share=1.0),
+        Tier("deep", {"map": 40_000, "workers": 400}, small_draws=40_000, floor_share=20.0),
+    )
+}
+
+# Mostly none: large datasets cost time, and few faults need them.
+_MORE_SAMPLES = (*[0] * 24, 30, 100, 400)
+
+
+@st.composite
+def map_style(draw: st.DrawFn, claims: Claims) -> Scenario:
+    """A map-style dataset read for a few epochs by a few ranks, and one circumstance that is changed."""
+    samples = draw(st.integers(0, 24)) + draw(st.sampled_from(_MORE_SAMPLES))
+    world_size = draw(st.integers(1, 4))
+    batch_size = draw(st.integers(1, 5))
+    factors = [draw(st.sampled_from((1, 1, 2, 3))) if claims.device_options else 1 for _ in range(3)]
+    drop_last = draw(st.booleans())
+    # More clauses speak of shuffled epochs than of unshuffled ones.
+    shuffle = draw(st.sampled_from((False, True, True))) if claims.shuffle else False
+    epochs = draw(st.integers(1, 3))
+    seed = draw(st.integers(0, 2**31 - 2)) if shuffle else 0
+    variant = draw(st.sampled_from(variants(claims)))
+    if variant == "seed+1" and not shuffle:
+        variant = "none"
+    return Scenario(samples, world_size, batch_size, *factors, drop_last, shuffle, 0, epochs, seed, variant)  # type: ignore[arg-type]
+
+
+@st.composite
+def with_workers(draw: st.DrawFn, claims: Claims) -> Scenario:
+    """The same with worker processes, compared with a run without."""
+    samples = draw(st.integers(0, 24))
+    world_size = draw(st.integers(1, 2))
+    batch_size = draw(st.integers(1, 3))
+    num_workers = draw(st.integers(1, 3))
+    drop_last = draw(st.booleans())
+    shuffle = draw(st.booleans()) if claims.shuffle else False
+    epochs = draw(st.integers(1, 2))
+    return Scenario(
+        samples, world_size, batch_size, 1, 1, 1, drop_last, shuffle, num_workers, epochs, 0, variant="workers"
+    )
+
+
+def drawn(family: str, claims: Claims) -> st.SearchStrategy[Scenario]:
+    """The strategy of a drawn family."""
+    return {"map": map_style, "workers": with_workers}[family](claims)
+
+
+def listed(family: str, claims: Claims, tier: Tier) -> list[Scenario]:
+    """The scenarios of a family that is not drawn, smallest first."""
+    return list(_refusals(claims)) if family == "refusals" else list(_statistics(claims, tier))
+
+
+def _refusals(claims: Claims) -> Iterator[Scenario]:
+    names = ["batch_size"]
+    if claims.ranks == "explicit":
+        names.append("world_size")
+    if claims.device_options:
+        names += ["replication_factor", "device_iterations", "gradient_accumulation"]
+    for name in names:
+        for value in ("0", "-1", "-3", "True", "1.5", "2.0"):
+            yield Scenario(4, refusal=f"{name}={value}")
+    if claims.ranks == "explicit":
+        for rank in ("-1", "2"):
+            yield Scenario(4, world_size=2, refusal=f"rank={rank}")
+
+
+def _statistics(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    if claims.shuffle != "global":
+        return
+    # Twenty seeds, so that a shuffle is judged over seeds as well as over epochs.
+    seeds, epochs = 20, tier.small_draws // 20
+    for samples in (2, 3, 4):
+        yield Scenario(samples, shuffle=True, epochs=epochs, seeds=seeds)
+    yield Scenario(64, batch_size=8, shuffle=True, epochs=tier.small_draws // 100, seeds=10)
+    yield Scenario(4096, batch_size=128, shuffle=True, epochs=4)
+    if tier.name != "quick":
+        yield Scenario(30_000, batch_size=1000, shuffle=True, epochs=2)
+    for samples, ranks in ((2, 2), (6, 3), (32, 4)):
+        yield Scenario(samples, ranks, shuffle=True, epochs=tier.small_draws // 20, seeds=2)
+    if claims.when_dropping:
+        for samples, ranks, batch_size in ((3, 1, 2), (5, 2, 2), (7, 3, 2)):
+            yield Scenario(samples, ranks, batch_size, drop_last=True, shuffle=True, epochs=64)

@@ -1,0 +1,125 @@
+"""What was delivered: decides the plain data that every judge reads.
+
+A trace is what a run of an implementation left behind: rank by rank, epoch by epoch, step by step, the indices of
+the samples. It goes to JSON and back, so that a judge can't tell a live run from a file.
+"""
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from conformance.scenario import Scenario
+
+# raised: an exception; hung: no answer within the patience; died: the process ended; endless: far more samples than the
+# dataset holds; undecodable: a batch that holds no sample ids; unusable: `load` gave something that can't be iterated.
+FailureKind = Literal["raised", "hung", "died", "endless", "undecodable", "unusable"]
+Where = Literal["load", "set_epoch", "len", "iter", "step", "close"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How a rank's run ended before its time, and in which call."""
+
+    kind: FailureKind
+    where: Where
+    message: str
+    epoch: int | None = None
+
+    def sentence(self) -> str:
+        """The failure in the words of the report, for example ``raised ValueError: bad rank (in load)``."""
+        return f"{self.kind} {self.message} (in {self.where})" if self.message else f"{self.kind} (in {self.where})"
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One pass of one rank: its number, `len(loader)` just before it, and the sample indices of each step.
+
+    `length` is an int, or the name of the exception that `len` raised, or None where the loader has no length.
+    """
+
+    number: int
+    steps: tuple[tuple[int, ...], ...]
+    length: int | str | None = None
+
+    @property
+    def samples(self) -> tuple[int, ...]:
+        """All sample indices of the epoch, in the order of delivery."""
+        return tuple(index for step in self.steps for index in step)
+
+
+@dataclass(frozen=True)
+class RandomState:
+    """Digests of one library's global generator before and after a rank's run."""
+
+    library: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class RankRun:
+    """What one rank delivered, and how it ended."""
+
+    rank: int
+    epochs: tuple[Epoch, ...]
+    failure: Failure | None = None
+    random_states: tuple[RandomState, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """All ranks of one request. `name` tells what was changed against the scenario ("main": nothing)."""
+
+    name: str
+    ranks: tuple[RankRun, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any rank ended before its time."""
+        return any(rank.failure for rank in self.ranks)
+
+    def epoch(self, position: int) -> tuple[Epoch, ...]:
+        """The epoch at `position` of every rank, rank 0 first."""
+        return tuple(rank.epochs[position] for rank in self.ranks)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Everything observed of one scenario: the main run first, then its variants."""
+
+    scenario: Scenario
+    runs: tuple[Run, ...]
+
+    @property
+    def main(self) -> Run:
+        """The run of the scenario as it stands."""
+        return self.runs[0]
+
+    def variant(self, name: str) -> Run | None:
+        """The run that changed what `name` says, if the scenario asked for it."""
+        return next((run for run in self.runs[1:] if run.name == name), None)
+
+
+def to_json(trace: Trace) -> str:
+    """The trace as one line of JSON."""
+    return json.dumps(dataclasses.asdict(trace), separators=(",", ":"))
+
+
+def from_json(text: str) -> Trace:
+    """The trace that `to_json` wrote. ValueError if the text is not one."""
+    try:
+        data = json.loads(text)
+        runs = tuple(Run(run["name"], tuple(_rank(rank) for rank in run["ranks"])) for run in data["runs"])
+        return Trace(Scenario(**data["scenario"]), runs)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"this JSON is not a trace ({error}); write one with conformance.trace.to_json") from error
+
+
+def _rank(data: dict[str, Any]) -> RankRun:
+    epochs = tuple(
+        Epoch(epoch["number"], tuple(tuple(step) for step in epoch["steps"]), epoch["length"])
+        for epoch in data["epochs"]
+    )
+    failure = Failure(**data["failure"]) if data["failure"] else None
+    return RankRun(data["rank"], epochs, failure, tuple(RandomState(**state) for state in data["random_states"]))

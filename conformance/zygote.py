@@ -1,0 +1,136 @@
+"""The parent of a fleet's processes: imports the implementation once, forks members from itself, ends and reaps them.
+
+Forking a member costs milliseconds where starting an interpreter and importing torch costs seconds. The pytest process
+never imports the implementation: whatever the import does, it does here.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
+from typing import Any
+
+from conformance import member
+from conformance.contract import AdapterError, Implementation
+
+_GRACE = 1.0  # seconds that a dying member gets before it is killed
+_PR_SET_PDEATHSIG = 1
+
+
+def serve(control: Connection, load_implementation: Callable[[], Implementation], workdir: str) -> None:
+    """Answer the fleet until it hangs up; then end every member."""
+    # The one interpreter-wide setting: members must not fight over two cores with thread pools of their own.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    try:
+        implementation = load_implementation()
+    except AdapterError as error:
+        control.send(("error", str(error)))
+        return
+    control.send(("ready", implementation.claims, dict(implementation.known_failures)))
+    members: set[int] = set()
+    try:
+        while True:
+            order, *arguments = control.recv()
+            if order == "fork":
+                members.add(_fork(control, implementation, os.path.join(workdir, arguments[0])))
+            elif order == "end":
+                members.discard(arguments[0])
+                control.send(_end(arguments[0]))
+    except (EOFError, ConnectionError):
+        return
+    finally:
+        for pid in members:
+            _end(pid)
+
+
+def _fork(control: Connection, implementation: Implementation, workdir: str) -> int:
+    descriptor = recv_handle(control)
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            control.close()
+            _live(Connection(descriptor), implementation, workdir)
+            code = 0
+        finally:
+            # Not sys.exit: a member must not run the exit handlers that belong to its parent.
+            os._exit(code)
+    os.close(descriptor)
+    control.send(pid)
+    return pid
+
+
+def _live(orders: Connection, implementation: Implementation, workdir: str) -> None:
+    # A session of its own, so that the workers which a loader starts can be ended with it.
+    os.setsid()
+    _die_with_parent()
+    os.makedirs(workdir, exist_ok=True)
+    log = os.open(os.path.join(workdir, "output.txt"), os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    # What an implementation prints or reads must not reach the report, nor the person's terminal.
+    for descriptor, target in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(descriptor, target)
+    while True:
+        try:
+            tasks = orders.recv()
+        except (EOFError, ConnectionError):
+            return
+        orders.send([_perform(implementation, task, workdir) for task in tasks])
+
+
+def _perform(implementation: Implementation, task: member.Task, workdir: str) -> Any:
+    if task.process_group is None:
+        return member.perform(implementation, task, workdir)
+    import torch.distributed as distributed
+
+    path, rank, world_size = task.process_group
+    distributed.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=world_size)
+    try:
+        return member.perform(implementation, task, workdir)
+    finally:
+        distributed.destroy_process_group()
+
+
+def _die_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _end(pid: int) -> str:
+    """Wait a moment for a member that is ending, kill what is left of its session, and say how it ended."""
+    deadline = time.monotonic() + _GRACE
+    while not (ended := _has_ended(pid)) and time.monotonic() < deadline:
+        select.select([], [], [], 0.002)
+    # Before the member is reaped: until then its id, and so its session's, can't belong to anybody else.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    return _how(os.waitstatus_to_exitcode(status)) if ended else "killed"
+
+
+def _has_ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _how(code: int) -> str:
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def main() -> None:
+    """Entry point of a zygote with an interpreter of its own: arguments are a descriptor and JSON."""
+    from conformance.resolve import resolve
+
+    settings = json.loads(sys.argv[2])
+    control = Connection(int(sys.argv[1]))
+    try:
+        serve(control, lambda: resolve(settings["implementation"]), settings["workdir"])
+    finally:
+        shutil.rmtree(settings["workdir"], ignore_errors=True)
