@@ -16,6 +16,7 @@ read and not drawn, takes its place. Persistent workers are seeded once, in the 
 on from there.
 """
 
+import warnings
 import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
@@ -26,7 +27,7 @@ import torch.utils.data
 from .checks import check_type, show
 from .enums import DataLoaderMode
 from .options import Options
-from .request import make_request, torch_arguments
+from .request import make_request, torch_arguments, warning
 from .shuffle import check_epoch, worker_seed
 
 
@@ -81,6 +82,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         # torch leaves these two out when it is given whole steps, but readers of a loader expect them.
         self.__dict__.update(batch_size=asked.combined_batch, drop_last=asked.drop_last)
         options._freeze()
+        surprise = warning(asked, self._steps)
+        if surprise is not None:
+            warnings.warn(surprise, UserWarning, stacklevel=2)
 
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
         epoch = check_epoch(self._epoch)

@@ -10,7 +10,6 @@ Four kinds of request, told apart once in `torch_arguments`:
 The last three decide themselves which samples a process gets, so they refuse automatic partitioning.
 """
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -103,7 +102,6 @@ def torch_arguments(request: LoaderRequest, seed: int) -> tuple[dict[str, Any], 
     if request.batch_sampler is not None:
         return _user_batches(request, request.batch_sampler), None
     if isinstance(request.dataset, IterableDataset):
-        _warn_of_repeated_elements(request)
         return _user_order(request, "An iterable-style dataset"), None
     if request.torch_options.get("sampler") is not None:
         return _user_order(request, "A sampler"), None
@@ -133,9 +131,7 @@ def _our_epochs(request: LoaderRequest, seed: int) -> EpochSampler:
     drop = request.drop_last and request.combined_batch is not None
     size = request.combined_batch or 1
     order_seed = seed if request.shuffle else None
-    steps = EpochSampler(len(request.dataset), size, request.ranks, request.rank, drop, order_seed)
-    _warn_of_smaller_step(steps)
-    return steps
+    return EpochSampler(len(request.dataset), size, request.ranks, request.rank, drop, order_seed)
 
 
 def _user_order(request: LoaderRequest, what: str) -> dict[str, Any]:
@@ -168,25 +164,21 @@ def _require_no_partition(request: LoaderRequest, what: str) -> None:
         )
 
 
-def _warn_of_repeated_elements(request: LoaderRequest) -> None:
-    if request.workers > 1 and request.torch_options.get("worker_init_fn") is None:
-        _warn(
+def warning(request: LoaderRequest, steps: EpochSampler | None) -> str | None:
+    """Return a sentence about what may surprise the user in this request, or None."""
+    if steps is not None:
+        last = last_step_size(len(steps.shard), steps.combined_batch, len(steps))
+        # BATCH-2: only when the rest is kept can the last step be smaller.
+        if 0 < last < steps.combined_batch:
+            return (
+                f"The last step of each epoch holds {last} samples instead of {show(steps.combined_batch)}, "
+                f"because drop_last is False: expect the smaller step, or use drop_last=True."
+            )
+    repeats = isinstance(request.dataset, IterableDataset) and request.workers > 1
+    if repeats and request.torch_options.get("worker_init_fn") is None:
+        return (
             f"Each of the {request.workers} workers iterates the whole dataset, so every element comes "
             f"{request.workers} times: split it in the dataset's __iter__ or in worker_init_fn, or use one "
             f"worker."
         )
-
-
-def _warn_of_smaller_step(steps: EpochSampler) -> None:
-    last = last_step_size(len(steps.shard), steps.combined_batch, len(steps))
-    # BATCH-2: only when the rest is kept can this be.
-    if len(steps) and last < steps.combined_batch:
-        _warn(
-            f"The last step of each epoch holds {last} samples instead of {steps.combined_batch}, because "
-            f"drop_last is False: expect the smaller step, or use drop_last=True."
-        )
-
-
-def _warn(sentence: str) -> None:
-    # Four frames up from here stands the constructor; one more is the line that built the loader.
-    warnings.warn(sentence, UserWarning, stacklevel=6)
+    return None
