@@ -35,7 +35,7 @@ def apply_file(options: object, path: str | Path) -> None:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigFileError(
-            f"The options file {show(str(path))} can't be read ({error}): give the path of a text file."
+            f"The options file {path} can't be read ({error}): give the path of a text file."
         ) from error
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not line.strip().startswith("#"):

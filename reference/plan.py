@@ -10,6 +10,9 @@ replicas:
       ...
       2 superfluous batches
 
+It counts what is delivered, so each level adds up to the level above. (Cut in stages, an instance could have
+one more batch than its replicas share evenly; the last line of the table shows those floors.)
+
 When the rest is kept (--keep-last) nothing is superfluous, and a smaller last batch counts as a batch, in the
 dataset and on each instance; so the instances' batches may add up to more than the dataset's. What does not
 fill a whole step stands in a line of its own under its instance, because only full steps are shared evenly by
@@ -42,9 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("--gradient-accumulation", 1, "micro-batches accumulated (default 1)"),
     ):
         required = name in ("--samples", "--batch-size")
-        parser.add_argument(
-            name, type=_whole_number, metavar="N", default=default, required=required, help=meaning
-        )
+        parser.add_argument(name, type=_whole_number, metavar="N", default=default, required=required, help=meaning)
     parser.add_argument("--keep-last", action="store_true", help="keep what does not fill a step")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
