@@ -5,8 +5,7 @@ Hypothesis shrinks that clause's case by itself, over remembered verdicts; then 
 processes, and only what shows there as well is reported.
 """
 
-import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
@@ -27,7 +26,6 @@ from conformance.trace import Trace
 
 # Scenarios that hang cost the whole patience each: so many are spent on looking for a smaller one.
 _HANGS_WHILE_SHRINKING = 6
-_SHORT_PATIENCE = 0.3  # of the patience, for a scenario that is only tried to make a hang smaller
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,6 @@ class Result:
 
     exercised: dict[str, int]
     cases: dict[str, Case] = field(default_factory=dict)
-    kinds: dict[str, set[str]] = field(default_factory=dict)
 
 
 class Campaign:
@@ -66,18 +63,24 @@ class Campaign:
         self.clauses = family_clauses(family, claims)
         self._verdicts: dict[Scenario, dict[str, Verdict]] = {}
 
-    def run(self) -> Result:
-        """Try the family's scenarios, and find the smallest case of each violated clause."""
+    def run(self, known_kinds: Mapping[str, str] | None = None) -> Result:
+        """Try the family's scenarios, and find the smallest case of each violated clause.
+
+        `known_kinds` maps a clause to the kind of finding that is known and tolerated there.
+        """
+        known_kinds = known_kinds or {}
         result = Result({clause.id: 0 for clause in self.clauses})
         if not self.clauses:
             return result
+        violated: set[str] = set()
         for scenario in self._tried():
             for clause_id, verdict in self._judge(scenario).items():
                 result.exercised[clause_id] += verdict is not None
-                result.kinds.setdefault(clause_id, set()).update(finding.kind for finding in verdict or [])
+                if _news(verdict, known_kinds.get(clause_id)):
+                    violated.add(clause_id)
         for clause in self.clauses:
-            if result.kinds.get(clause.id):
-                case = self._confirmed(clause, self._smallest(clause))
+            if clause.id in violated:
+                case, _ = replay(self.fleet, self.claims, clause, self._smallest(clause, known_kinds.get(clause.id)))
                 if case:
                     result.cases[clause.id] = case
         return result
@@ -86,57 +89,63 @@ class Campaign:
         if self.family not in self.tier.examples:
             return listed(self.family, self.claims, self.tier)
         tried: dict[Scenario, None] = {}
-        _draw(drawn(self.family, self.claims), self.tier.examples[self.family], self.seed, lambda scenario: tried.setdefault(scenario))
+        _draw(
+            drawn(self.family, self.claims),
+            self.tier.examples[self.family],
+            self.seed,
+            lambda scenario: tried.setdefault(scenario),
+        )
         return list(tried)
 
     def _judge(self, scenario: Scenario) -> dict[str, Verdict]:
         if scenario not in self._verdicts:
             trace = observe(self.fleet, scenario)
-            self._verdicts[scenario] = {clause.id: self._verdict(clause, trace)[0] for clause in self.clauses}
+            self._verdicts[scenario] = {
+                clause.id: verdict_of(self.fleet, self.claims, clause, trace)[0] for clause in self.clauses
+            }
         return self._verdicts[scenario]
 
-    def _verdict(self, clause: Clause, trace: Trace) -> tuple[Verdict, Trace]:
-        verdict = clause.judge(trace.scenario, self.claims, trace)
-        if verdict and clause.twin:
-            trace = with_unshuffled(self.fleet, trace)
-            verdict = clause.judge(trace.scenario, self.claims, trace)
-        return verdict, trace
-
-    def _violates(self, scenario: Scenario, clause: Clause) -> bool:
-        return bool(self._judge(scenario).get(clause.id))
-
-    def _smallest(self, clause: Clause) -> Scenario:
-        known = [scenario for scenario in self._verdicts if self._violates(scenario, clause)]
+    def _smallest(self, clause: Clause, known_kind: str | None) -> Scenario:
+        violating = [
+            scenario for scenario, verdicts in self._verdicts.items() if _news(verdicts[clause.id], known_kind)
+        ]
         if self.family not in self.tier.examples:
-            return known[0]
-        budget = _Budget(self, clause)
+            return violating[0]
+        hangs = 0
+
+        def violates(scenario: Scenario) -> bool:
+            nonlocal hangs
+            if scenario not in self._verdicts and hangs >= _HANGS_WHILE_SHRINKING:
+                return False
+            new = scenario not in self._verdicts
+            verdict = self._judge(scenario)[clause.id]
+            hangs += new and any(finding.kind.startswith("hung") for finding in verdict or [])
+            return _news(verdict, known_kind)
+
         try:
-            return _find(drawn(self.family, self.claims), budget.violates, self.tier.examples[self.family], self.seed)
+            return _find(drawn(self.family, self.claims), violates, self.tier.examples[self.family], self.seed)
         except NoSuchExample:
-            return min(known, key=_size)
-
-    def _confirmed(self, clause: Clause, scenario: Scenario) -> Case | None:
-        self.fleet.renew()
-        verdict, trace = self._verdict(clause, observe(self.fleet, scenario))
-        return Case(clause.id, scenario, verdict[0], trace) if verdict else None
+            return min(violating, key=_size)
 
 
-class _Budget:
-    """Says whether a scenario violates a clause, and stops trying new ones when too many of them hung."""
+def verdict_of(fleet: Fleet, claims: Claims, clause: Clause, trace: Trace) -> tuple[Verdict, Trace]:
+    """The clause's verdict on a trace, and the trace with whatever else had to be run for it."""
+    verdict = clause.judge(trace.scenario, claims, trace)
+    if verdict and clause.twin:
+        trace = with_unshuffled(fleet, trace)
+        verdict = clause.judge(trace.scenario, claims, trace)
+    return verdict, trace
 
-    def __init__(self, campaign: Campaign, clause: Clause) -> None:
-        self.campaign = campaign
-        self.clause = clause
-        self.hangs = 0
 
-    def violates(self, scenario: Scenario) -> bool:
-        known = scenario in self.campaign._verdicts
-        if not known and self.hangs >= _HANGS_WHILE_SHRINKING:
-            return False
-        violated = self.campaign._violates(scenario, self.clause)
-        if not known and violated and any(finding.kind.startswith("hung") for finding in self.campaign._judge(scenario)[self.clause.id] or []):
-            self.hangs += 1
-        return violated
+def replay(fleet: Fleet, claims: Claims, clause: Clause, scenario: Scenario) -> tuple[Case | None, bool]:
+    """Run one scenario in new processes: the case if the clause is violated, and whether it could have been."""
+    fleet.renew()
+    verdict, trace = verdict_of(fleet, claims, clause, observe(fleet, scenario))
+    return (Case(clause.id, scenario, verdict[0], trace) if verdict else None), verdict is not None
+
+
+def _news(verdict: Verdict, known_kind: str | None) -> bool:
+    return any(finding.kind != known_kind for finding in verdict or [])
 
 
 def family_clauses(family: str, claims: Claims) -> list[Clause]:
@@ -150,14 +159,12 @@ def _size(scenario: Scenario) -> tuple[Any, ...]:
 
 
 def _draw(strategy: Any, examples: int, seed: int, take: Callable[[Scenario], Any]) -> None:
-    @hypothesis_seed(seed)
-    @_settings(examples, (Phase.generate,))
-    @given(strategy)
     def each(scenario: Scenario) -> None:
         take(scenario)
 
     with _nothing_local():
-        each()
+        test: Callable[[], None] = hypothesis_seed(seed)(_settings(examples, (Phase.generate,))(given(strategy)(each)))
+        test()
 
 
 def _find(strategy: Any, violates: Callable[[Scenario], bool], examples: int, seed: int) -> Scenario:
@@ -185,14 +192,9 @@ def _nothing_local() -> Iterator[None]:
     if before is None:  # an older or newer Hypothesis that does not do this
         yield
         return
-    empty = providers.Constants()
+    empty = type(before())()
     setattr(providers, name, lambda: empty)
     try:
         yield
     finally:
         setattr(providers, name, before)
-
-
-def digest(text: str) -> str:
-    """Twelve hex digits that stand for a text, in reports."""
-    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()

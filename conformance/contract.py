@@ -104,14 +104,17 @@ _VALUES: dict[str, tuple[Any, ...]] = {
     "errors": ("raise", "skip"),
     "smallest": (0, 1, "world_size"),
     "end_of_epoch": ("next", "empty"),
-    **{name: (False, True) for name in ("workers", "length", "device_options", "asynchronous", "aliases", "resume", "elastic", "in_order")},
+    **dict.fromkeys(
+        ("workers", "length", "device_options", "asynchronous", "aliases", "resume", "elastic", "in_order"),
+        (False, True),
+    ),
 }
 # A claim that makes no sense without another one.
 _NEEDS = {"elastic": "resume", "end_of_epoch": "resume"}
 
 
 def parse_claims(given: Mapping[str, Any] | None) -> Claims:
-    """The claims of an adapter's dict. AdapterError, with the value, the rule and the mend, if it says what can't be."""
+    """The claims of an adapter's dict. AdapterError, with value, rule and mend, if it says what can't be."""
     if not isinstance(given, Mapping | None):
         raise AdapterError(f"claims is {given!r}, but must be a dict such as dict(when_keeping='pad'); make it one")
     fields = dict(given or {})
@@ -124,7 +127,9 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
     for name, value in fields.items():
         if name in _VALUES and value is not None and not _among(value, _VALUES[name]):
             allowed = ", ".join(repr(choice) for choice in _VALUES[name])
-            raise AdapterError(f"the claim {name}={value!r} is not one of {allowed}; choose one of them or leave it out")
+            raise AdapterError(
+                f"the claim {name}={value!r} is not one of {allowed}; choose one of them or leave it out"
+            )
     _refuse_contradictions(fields)
     return Claims(**fields)
 
@@ -135,16 +140,26 @@ def _among(value: Any, choices: tuple[Any, ...]) -> bool:
 
 
 def _parse_datasets(value: Any) -> tuple[str, ...]:
-    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple | set | frozenset) else ()
+    names = (
+        (value,)
+        if isinstance(value, str)
+        else tuple(value)
+        if isinstance(value, list | tuple | set | frozenset)
+        else ()
+    )
     if not names or any(name not in ("map", "iterable") for name in names):
-        raise AdapterError(f"the claim datasets={value!r} is not a choice of 'map' and 'iterable'; name one of them or both")
+        raise AdapterError(
+            f"the claim datasets={value!r} is not a choice of 'map' and 'iterable'; name one of them or both"
+        )
     return tuple(sorted(names, key=("map", "iterable").index))
 
 
 def _refuse_contradictions(fields: dict[str, Any]) -> None:
     for name, needed in _NEEDS.items():
         if fields.get(name) and not fields.get(needed):
-            raise AdapterError(f"the claims contradict each other: {name}={fields[name]!r} needs {needed}=True; claim both or neither")
+            raise AdapterError(
+                f"the claims contradict each other: {name}={fields[name]!r} needs {needed}=True; claim both or neither"
+            )
     if fields.get("iterable_workers") and "iterable" not in fields.get("datasets", ("map",)):
         raise AdapterError(
             "the claims contradict each other: iterable_workers needs 'iterable' in datasets; claim both or neither"

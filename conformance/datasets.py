@@ -56,4 +56,6 @@ def _decode_array(array: Any) -> list[int]:
     # A framework may turn integers into floats on the way; whole ones still tell who they are.
     if array.dtype.kind == "f" and bool((array == np.floor(array)).all()):
         return [int(value) for value in array.ravel()]
-    raise Undecodable(f"a batch is an array of {array.dtype}, which holds no sample ids; give the adapter a decode(batch)")
+    raise Undecodable(
+        f"a batch is an array of {array.dtype}, which holds no sample ids; give the adapter a decode(batch)"
+    )

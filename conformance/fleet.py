@@ -36,9 +36,14 @@ _our_ends: "weakref.WeakSet[Connection]" = weakref.WeakSet()
 class Source(Protocol):
     """Where zygotes come from: an interpreter of their own, or a fork of this one."""
 
-    hash_seeds: Sequence[str]
+    @property
+    def hash_seeds(self) -> Sequence[str]:
+        """The PYTHONHASHSEED of each zygote."""
+        ...
 
-    def start(self, hash_seed: str, workdir: str) -> "Zygote": ...
+    def start(self, hash_seed: str, workdir: str) -> "Zygote":
+        """Start a zygote; it is ready when its `expect_ready` returns."""
+        ...
 
 
 @dataclass
@@ -57,7 +62,9 @@ class Zygote:
                 return self.control.recv()
         except (EOFError, ConnectionError):
             raise AdapterError(f"the implementation's process ended while {doing}; see what its import does") from None
-        raise AdapterError(f"the implementation's process gave no answer within {seconds:g} s while {doing}; see what its import does")
+        raise AdapterError(
+            f"the implementation's process gave no answer within {seconds:g} s while {doing}; see what its import does"
+        )
 
     def expect_ready(self) -> None:
         """Wait until the implementation is imported. AdapterError if it can't be."""
@@ -184,9 +191,10 @@ class Fleet:
         deadline = time.monotonic() + (self.patience if patience is None else patience)
         waiting = {member.orders for member in members}
         while waiting and (ready := wait(list(waiting), max(0.0, deadline - time.monotonic()))):
-            waiting.difference_update(ready)  # type: ignore[arg-type]  # only connections are waited for
+            waiting.difference_update(ready)
         return tuple(
-            self._answer(member, task, hung=member.orders in waiting) for member, task in zip(members, tasks, strict=True)
+            self._answer(member, task, hung=member.orders in waiting)
+            for member, task in zip(members, tasks, strict=True)
         )
 
     def renew(self) -> None:
@@ -216,7 +224,9 @@ class Fleet:
         self._groups += 1
         path = os.path.join(self._root, f"rendezvous-{self._groups}")
         return [
-            Task(task.samples, task.arguments, task.epochs, task.random_seed, task.after_others, (path, rank, len(tasks)))
+            Task(
+                task.samples, task.arguments, task.epochs, task.random_seed, task.after_others, (path, rank, len(tasks))
+            )
             for rank, task in enumerate(tasks)
         ]
 

@@ -63,7 +63,9 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
 def _read(implementation: Implementation, task: Task, workdir: str, epochs: list[Epoch]) -> None:
     loader = _call("load", None, lambda: implementation.load(_request(task, workdir)))
     if loader is None or not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")):
-        raise _Stopped("unusable", "load", f"load(request) gives {_short(loader)}, which can't be iterated; return the loader")
+        raise _Stopped(
+            "unusable", "load", f"load(request) gives {_short(loader)}, which can't be iterated; return the loader"
+        )
     try:
         for number in task.epochs:
             epochs.append(_read_epoch(implementation, task, loader, number))
@@ -84,7 +86,12 @@ def _read_epoch(implementation: Implementation, task: Task, loader: Any, number:
         steps.append(_indices(implementation, batch, number))
         delivered += max(1, len(steps[-1]))
         if delivered > most:
-            raise _Stopped("endless", "step", f"after {len(steps)} steps, {delivered} samples of a dataset of {task.samples}", number)
+            raise _Stopped(
+                "endless",
+                "step",
+                f"after {len(steps)} steps, {delivered} samples of a dataset of {task.samples}",
+                number,
+            )
     return Epoch(number, tuple(steps), length)
 
 
@@ -137,7 +144,12 @@ def _request(task: Task, workdir: str) -> Request:
 
 
 def _read_another_loader(implementation: Implementation, task: Task, workdir: str) -> None:
-    arguments = {**task.arguments, "batch_size": _OTHER_LOADER["batch_size"], "seed": _OTHER_LOADER["seed"], "drop_last": False}
+    arguments = {
+        **task.arguments,
+        "batch_size": _OTHER_LOADER["batch_size"],
+        "seed": _OTHER_LOADER["seed"],
+        "drop_last": False,
+    }
     other = Task(_OTHER_LOADER["samples"], arguments, epochs=(0, 1))
     try:
         _read(implementation, other, workdir, [])
@@ -170,4 +182,3 @@ def _described(error: BaseException) -> str:
 
 def _short(value: Any) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
-

@@ -6,7 +6,7 @@ from typing import Any
 from conformance.contract import Claims
 from conformance.fleet import Fleet
 from conformance.member import Task
-from conformance.scenario import Scenario, simpler
+from conformance.scenario import Scenario, Variant, simpler
 from conformance.trace import Run, Trace
 
 # The caller's global generators before a run; any other number is another state.
@@ -91,9 +91,9 @@ def _arguments(scenario: Scenario, rank: int) -> dict[str, Any]:
 REFUSED_VALUES: dict[str, Any] = {"0": 0, "-1": -1, "-3": -3, "1": 1, "2": 2, "True": True, "1.5": 1.5, "2.0": 2.0}
 
 
-def variants(claims: Claims) -> tuple[str, ...]:
+def variants(claims: Claims) -> tuple[Variant, ...]:
     """The variants that this implementation can be asked for in a family without workers."""
-    names = ["none", "again", "after", "random-state"]
+    names: list[Variant] = ["none", "again", "after", "random-state"]
     if claims.shuffle:
         names.append("seed+1")
     if claims.epochs == "set_epoch":

@@ -48,7 +48,9 @@ def from_object(name: str, found: Any) -> Implementation:
 def _implementation(name: str, load: Callable[..., Any], holder: Any) -> Implementation:
     known = getattr(holder, "known_failures", {})
     if not isinstance(known, dict):
-        raise AdapterError(f"known_failures in {name} is {known!r}, but must be a dict of clause id to dict; make it one")
+        raise AdapterError(
+            f"known_failures in {name} is {known!r}, but must be a dict of clause id to dict; make it one"
+        )
     claims = parse_claims(getattr(holder, "claims", None))
     return Implementation(name, load, claims, getattr(holder, "decode", None), known)
 
@@ -65,7 +67,9 @@ def _import(place: str) -> ModuleType:
                 f"there is no module {place!r} on the import path, and it is no built-in name ({names}) and no file; "
                 "install the package, run from the folder that holds it, or give the path of a .py file"
             ) from error
-        raise AdapterError(f"{place} can't be imported: it needs {error.name!r}, which is not installed; install it") from error
+        raise AdapterError(
+            f"{place} can't be imported: it needs {error.name!r}, which is not installed; install it"
+        ) from error
     except (Exception, SystemExit) as error:
         raise AdapterError(_import_failed(place, error)) from error
 

@@ -73,16 +73,24 @@ class Scenario:
     @property
     def code(self) -> str:
         """The scenario as a short word without spaces, which `from_code` reads."""
-        parts = [f"{letter}{getattr(self, field)}" for letter, field, default in _NUMBERS if getattr(self, field) != default]
+        parts = [
+            f"{letter}{getattr(self, field)}" for letter, field, default in _NUMBERS if getattr(self, field) != default
+        ]
         parts.insert(3, "drop" if self.drop_last else "keep")
         if self.shuffle:
             parts.insert(4, "shuffle")
-        return ",".join([*parts, *([self.variant] if self.variant != "none" else []), *([self.refusal] if self.refusal else [])])
+        return ",".join(
+            [*parts, *([self.variant] if self.variant != "none" else []), *([self.refusal] if self.refusal else [])]
+        )
 
     def describe(self) -> str:
         """The scenario in the words of a report: ``1 sample, 2 ranks, micro-batch 1, drop_last=False``."""
         words = [count(self.samples, "sample"), count(self.world_size, "rank"), f"micro-batch {self.batch_size}"]
-        words += [f"{field.replace('_', ' ')} {getattr(self, field)}" for field in _DEVICE_FACTORS if getattr(self, field) != 1]
+        words += [
+            f"{field.replace('_', ' ')} {getattr(self, field)}"
+            for field in _DEVICE_FACTORS
+            if getattr(self, field) != 1
+        ]
         words.append(f"drop_last={self.drop_last}")
         if self.shuffle:
             words.append(f"shuffle=True, seed {self.seed}" if self.seeds == 1 else f"shuffle=True, {self.seeds} seeds")

@@ -1,6 +1,6 @@
 """What is tried: decides which scenarios each family draws, small ones first, and how many at each tier.
 
-Every value shrinks towards the simplest: 0 samples, 1 rank, micro-batch 1, nothing dropped, nothing shuffled, one epoch.
+Every value shrinks towards the simplest: 0 samples, 1 rank, micro-batch 1, nothing dropped or shuffled, one epoch.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from conformance.scenario import Scenario
 
 @dataclass(frozen=True)
 class Tier:
-    """How much a run tries: examples of each drawn family, draws of the statistics, and the share of a clause's floor."""
+    """How much a run tries: examples of each drawn family, draws of the statistics, share of a clause's floor."""
 
     name: str
     examples: dict[str, int]
@@ -27,7 +27,7 @@ TIERS = {
     tier.name: tier
     for tier in (
         Tier("quick", {"map": 200, "workers": 4}, small_draws=1000, floor_share=0.05),
-        Tier("gate", {"map": 1500, "workers": 24}, small_draws=4000, floor_share=1.0),
+        Tier("gate", {"map": 1000, "workers": 24}, small_draws=4000, floor_share=1.0),
         Tier("deep", {"map": 40_000, "workers": 400}, small_draws=40_000, floor_share=20.0),
     )
 }
@@ -51,7 +51,20 @@ def map_style(draw: st.DrawFn, claims: Claims) -> Scenario:
     variant = draw(st.sampled_from(variants(claims)))
     if variant == "seed+1" and not shuffle:
         variant = "none"
-    return Scenario(samples, world_size, batch_size, *factors, drop_last, shuffle, 0, epochs, seed, variant)  # type: ignore[arg-type]
+    return Scenario(
+        samples,
+        world_size,
+        batch_size,
+        factors[0],
+        factors[1],
+        factors[2],
+        drop_last,
+        shuffle,
+        0,
+        epochs,
+        seed,
+        variant,
+    )
 
 
 @st.composite

@@ -1,10 +1,13 @@
 """Chapter 1, arithmetic: the judges of BATCH-* and COUNT-*."""
 
+from collections import Counter
+
 from conformance.clauses.base import (
     Finding,
     Verdict,
     claimed,
     clause,
+    known_samples,
     padded_to_full_steps,
     shard_sizes,
     show,
@@ -13,7 +16,7 @@ from conformance.clauses.base import (
 )
 from conformance.contract import Claims
 from conformance.scenario import Scenario, count
-from conformance.trace import Epoch, Run, Trace
+from conformance.trace import Epoch, RankRun, Run, Trace
 
 
 @clause("BATCH-1", floor=100)
@@ -36,7 +39,7 @@ def full_step(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 
 @clause("BATCH-2", floor=100)
 def only_the_last_is_short(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Every step but the last is as large as the largest; under drop_last the last one too. Empty steps are COUNT-2's."""
+    """Every step but the last is as large as the largest; under drop_last the last one too (empty ones: COUNT-2)."""
     if not usable(trace.main):
         return None
     exercised = False
@@ -51,7 +54,11 @@ def only_the_last_is_short(scenario: Scenario, claims: Claims, trace: Trace) -> 
             if short:
                 note = f"step {short[0]} holds {bound[short[0]]}"
                 expected = f"every step {'' if scenario.drop_last else 'but the last '}of {full} samples"
-                why = "drop_last=True drops an incomplete step" if scenario.drop_last else "only the last step may be smaller"
+                why = (
+                    "drop_last=True drops an incomplete step"
+                    if scenario.drop_last
+                    else "only the last step may be smaller"
+                )
                 return [Finding("short-step", expected, show(epochs, {rank: note}), why)]
     return [] if exercised else None
 
@@ -64,20 +71,22 @@ def layout_of_a_step(scenario: Scenario, claims: Claims, trace: Trace) -> Verdic
     exercised = False
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
+        counts = known_samples(scenario, epochs)
         for rank, epoch in enumerate(epochs):
             for samples in epoch.steps:
                 exercised = exercised or len(samples) > 1
-                if _out_of_order(samples, claims, scenario):
+                if _out_of_order(samples, counts):
                     note = f"{' '.join(map(str, samples[:8]))} is not in order"
-                    why = "a combined batch is [device iteration, accumulation, replica, micro-batch], slowest axis first"
+                    why = (
+                        "a combined batch is [device iteration, accumulation, replica, micro-batch], slowest axis first"
+                    )
                     return [Finding("step-layout", "consecutive samples in each step", show(epochs, {rank: note}), why)]
     return [] if exercised else None
 
 
-def _out_of_order(samples: tuple[int, ...], claims: Claims, scenario: Scenario) -> bool:
-    drops = [here for here, there in zip(samples, samples[1:], strict=False) if there <= here]
-    # Padding starts again at some earlier sample: one step back per repeat is its doing, and PART-4's matter.
-    return bool(drops) and claims.policy(scenario.drop_last) != "pad"
+def _out_of_order(samples: tuple[int, ...], counts: Counter[int]) -> bool:
+    # Padding starts again at some earlier sample: a step that holds repeats is PART-4's matter.
+    return list(samples) != sorted(samples) and all(counts[index] == 1 for index in samples)
 
 
 @clause("BATCH-4", family="refusals", floor=6)
@@ -104,7 +113,11 @@ def _refused(scenario: Scenario, trace: Trace) -> Verdict:
             continue
         got = f"no error; {count(samples, 'sample')}" if rank.failure is None else rank.failure.sentence()
         kind = "accepted" if rank.failure is None else rank.failure.kind
-        return [Finding(f"{kind}-{name}", f"an error for {scenario.refusal}", (f"rank {rank.rank}: {got}",), _refusal_rule(name))]
+        return [
+            Finding(
+                f"{kind}-{name}", f"an error for {scenario.refusal}", (f"rank {rank.rank}: {got}",), _refusal_rule(name)
+            )
+        ]
     return []
 
 
@@ -146,12 +159,17 @@ def _largest_step_count(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
         allowed.add(steps_of(full, scenario))
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
+        empty = next((rank for rank, epoch in enumerate(epochs) if () in epoch.steps), None)
+        if empty is not None:
+            why = "a step is something to train on; what has no samples is no step"
+            return [Finding("empty-step", "no step without samples", show(epochs, {empty: "an empty step"}), why)]
         most = max(len(epoch.steps) for epoch in epochs)
         if most not in allowed:
             rank = next(rank for rank, epoch in enumerate(epochs) if len(epoch.steps) == most)
             expected = f"{count(min(allowed), 'step')} on the rank with most samples"
             rounding = "floor" if scenario.drop_last else "ceil"
-            why = f"its shard holds {sizes[1]} samples, a step {scenario.combined_batch}: {rounding}({sizes[1]} / {scenario.combined_batch})"
+            step = scenario.combined_batch
+            why = f"its shard holds {sizes[1]} samples, a step {step}: {rounding}({sizes[1]} / {step})"
             return [Finding("step-count", expected, show(epochs, {rank: count(most, "step")}), why)]
     return []
 
@@ -168,13 +186,17 @@ def length_is_true(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
             wrong = _wrong_length(epoch, claims)
             exercised = exercised or claims.length or isinstance(epoch.length, int)
             if wrong:
-                return [Finding("length", f"len() = {len(epoch.steps)}", show(epochs, {rank: wrong}), _length_rule(claims))]
+                return [
+                    Finding("length", f"len() = {len(epoch.steps)}", show(epochs, {rank: wrong}), _length_rule(claims))
+                ]
     return [] if exercised else None
 
 
 def _wrong_length(epoch: Epoch, claims: Claims) -> str:
     if isinstance(epoch.length, int):
-        return "" if epoch.length == len(epoch.steps) else f"len() = {epoch.length}, but {count(len(epoch.steps), 'step')}"
+        return (
+            "" if epoch.length == len(epoch.steps) else f"len() = {epoch.length}, but {count(len(epoch.steps), 'step')}"
+        )
     if epoch.length is None:
         return "has no len()" if claims.length else ""
     if epoch.length.startswith("TypeError") and not claims.length:
@@ -183,7 +205,11 @@ def _wrong_length(epoch: Epoch, claims: Claims) -> str:
 
 
 def _length_rule(claims: Claims) -> str:
-    return "length=True is claimed" if claims.length else "a length that is given must be right; TypeError says it is unknown"
+    return (
+        "length=True is claimed"
+        if claims.length
+        else "a length that is given must be right; TypeError says it is unknown"
+    )
 
 
 @clause("COUNT-5", floor=60)
@@ -196,7 +222,10 @@ def equal_steps(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         epochs = trace.main.epoch(position)
         steps = [len(epoch.steps) for epoch in epochs]
         if len(set(steps)) > 1:
-            notes = {steps.index(max(steps)): count(max(steps), "step"), steps.index(min(steps)): count(min(steps), "step")}
+            notes = {
+                steps.index(max(steps)): count(max(steps), "step"),
+                steps.index(min(steps)): count(min(steps), "step"),
+            }
             why = f"{claimed(scenario, claims)} is claimed; a rank with fewer steps leaves the others waiting for ever"
             return [Finding("unequal-steps", "the same number of steps on every rank", show(epochs, notes), why)]
     return []
@@ -233,16 +262,20 @@ def _ends(run: Run, allowed: tuple[str, ...]) -> list[Finding]:
         if rank.failure and rank.failure.kind not in allowed:
             circumstance = "" if run.name == "main" else f" ({run.name})"
             why = "a valid request is answered by an epoch that ends by itself"
-            return [Finding(f"{rank.failure.kind}-in-{rank.failure.where}", "the epoch ends" + circumstance, _endings(run), why)]
+            return [
+                Finding(
+                    f"{rank.failure.kind}-in-{rank.failure.where}", "the epoch ends" + circumstance, _endings(run), why
+                )
+            ]
     return []
 
 
 def _endings(run: Run) -> tuple[str, ...]:
-    lines = [
-        f"rank {rank.rank}: {rank.failure.sentence() if rank.failure else count(sum(len(e.steps) for e in rank.epochs), 'step')}"
-        for rank in run.ranks
-    ]
-    return tuple(lines[:5])
+    return tuple(f"rank {rank.rank}: {_ending(rank)}" for rank in run.ranks[:5])
+
+
+def _ending(rank: RankRun) -> str:
+    return rank.failure.sentence() if rank.failure else count(sum(len(epoch.steps) for epoch in rank.epochs), "step")
 
 
 def _full(scenario: Scenario) -> str:
@@ -252,5 +285,11 @@ def _full(scenario: Scenario) -> str:
 def _product(scenario: Scenario) -> str:
     if not scenario.has_device_factors:
         return f"micro-batch {scenario.batch_size} is asked for"
-    factors = (scenario.batch_size, scenario.gradient_accumulation, scenario.replication_factor, scenario.device_iterations)
-    return f"micro-batch x accumulation x replicas x device iterations = {' x '.join(map(str, factors))} = {scenario.combined_batch}"
+    factors = (
+        scenario.batch_size,
+        scenario.gradient_accumulation,
+        scenario.replication_factor,
+        scenario.device_iterations,
+    )
+    product = " x ".join(map(str, factors))
+    return f"micro-batch x accumulation x replicas x device iterations = {product} = {scenario.combined_batch}"

@@ -21,7 +21,7 @@ _MOST_WIDTH = 72
 
 @dataclass(frozen=True)
 class Finding:
-    """One violation, ready for a person. `kind` names the kind of fault: two findings of one kind are the same fault."""
+    """One violation, ready for a person. Two findings of one `kind` are the same fault."""
 
     kind: str
     expected: str

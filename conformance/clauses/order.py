@@ -3,7 +3,13 @@
 from math import comb, lgamma, log
 
 from conformance.clauses.base import Finding, Verdict, clause, known_samples, missing, show, usable
-from conformance.clauses.partition import CIRCUMSTANCES, lost_samples, repeats_beyond_padding
+from conformance.clauses.partition import (
+    CIRCUMSTANCES,
+    lost_samples,
+    repeats_beyond_padding,
+    too_much_padding,
+    unbalanced,
+)
 from conformance.contract import Claims
 from conformance.scenario import Scenario, count
 from conformance.trace import Epoch, Run, Trace
@@ -34,14 +40,21 @@ def dataset_order(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
             if descent is not None and any(counts[index] < 2 for index in samples[descent:]):
                 note = f"{samples[descent]} after {samples[descent - 1]}"
                 why = "shuffle=False is asked for"
-                return [Finding("unshuffled-order", "samples in the order of the dataset", show(epochs, {rank: note}), why)]
+                return [
+                    Finding("unshuffled-order", "samples in the order of the dataset", show(epochs, {rank: note}), why)
+                ]
     return [] if exercised else None
 
 
 @clause("ORDER-2", applies=lambda claims: claims.layout is not None, floor=60)
 def layout(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The unshuffled shard of each rank is the run, or the stride, that is claimed."""
-    if scenario.shuffle or scenario.world_size == 1 or claims.policy(scenario.drop_last) is None or not usable(trace.main):
+    if (
+        scenario.shuffle
+        or scenario.world_size == 1
+        or claims.policy(scenario.drop_last) is None
+        or not usable(trace.main)
+    ):
         return None
     misplaced = _misplaced_in_runs if claims.layout == "contiguous" else _misplaced_in_strides
     exercised = False
@@ -51,7 +64,11 @@ def layout(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         found = misplaced(scenario, claims, epochs)
         if found:
             rank, index, expected = found
-            rule = "one run of consecutive samples a rank" if claims.layout == "contiguous" else "rank r holds r, r+R, r+2R, ..."
+            rule = (
+                "one run of consecutive samples a rank"
+                if claims.layout == "contiguous"
+                else "rank r holds r, r+R, r+2R, ..."
+            )
             note = f"{index}, where {expected} belongs"
             return [Finding("layout", rule, show(epochs, {rank: note}), f'layout="{claims.layout}" is claimed')]
     return [] if exercised else None
@@ -79,13 +96,18 @@ def _misplaced_in_runs(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, 
     for rank, epoch in enumerate(epochs):
         samples = _in_order(scenario, claims, epoch)
         # Padded shards are equal, so each begins at a known place; others begin anywhere behind the one before.
-        start = rank * len(samples) if pads else (samples[0] if samples else behind)
+        start = rank * _padded_shard(scenario, samples) if pads else (samples[0] if samples else behind)
         for position, index in enumerate(samples):
             expected = max(start, behind) + position if not pads else start + position
             if index != expected and expected < scenario.samples:
                 return rank, index, expected
         behind = max(behind, samples[-1] + 1) if samples and not pads else behind
     return None
+
+
+def _padded_shard(scenario: Scenario, samples: list[int]) -> int:
+    # Under drop_last the shard was longer than what is left of it.
+    return -(-scenario.samples // scenario.world_size) if scenario.drop_last else len(samples)
 
 
 @clause("ORDER-3", applies=_shuffles, floor=20, twin=True)
@@ -101,12 +123,22 @@ def one_permutation_for_all_ranks(scenario: Scenario, claims: Claims, trace: Tra
 
 
 def _shuffled_membership(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not scenario.shuffle or claims.policy(scenario.drop_last) is None or scenario.samples == 0 or not usable(trace.main):
+    if (
+        not scenario.shuffle
+        or claims.policy(scenario.drop_last) is None
+        or scenario.samples == 0
+        or not usable(trace.main)
+    ):
         return None
     unshuffled = trace.variant("unshuffled")
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
-        finding = repeats_beyond_padding(scenario, claims, epochs) or lost_samples(scenario, claims, epochs)
+        finding = (
+            repeats_beyond_padding(scenario, claims, epochs)
+            or lost_samples(scenario, claims, epochs)
+            or too_much_padding(scenario, claims, epochs)
+            or unbalanced(scenario, claims, epochs)
+        )
         if finding and not _as_bad(scenario, epochs, unshuffled):
             return [finding]
     return []
@@ -118,10 +150,17 @@ def _as_bad(scenario: Scenario, epochs: tuple[Epoch, ...], unshuffled: Run | Non
         return False
     if unshuffled.failed:
         return True
-    twin = unshuffled.epoch(0)
-    more_repeats = sum(known_samples(scenario, epochs).values()) - len(known_samples(scenario, epochs))
-    fewer = sum(known_samples(scenario, twin).values()) - len(known_samples(scenario, twin))
-    return more_repeats <= fewer and len(missing(scenario, epochs)) <= len(missing(scenario, twin))
+    return all(
+        here <= there
+        for here, there in zip(_deviations(scenario, epochs), _deviations(scenario, unshuffled.epoch(0)), strict=True)
+    )
+
+
+def _deviations(scenario: Scenario, epochs: tuple[Epoch, ...]) -> tuple[int, int, int]:
+    """How many samples are repeated, how many are missing, and how far the ranks' shares lie apart."""
+    counts = known_samples(scenario, epochs)
+    sizes = [len(epoch.samples) for epoch in epochs]
+    return counts.total() - len(counts), len(missing(scenario, epochs)), max(sizes) - min(sizes)
 
 
 @clause("ORDER-5", applies=_shuffles, floor=15)
@@ -188,7 +227,11 @@ def epochs_differ(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     same = [position for position, order in enumerate(orders) if order == commonest]
     if len(same) < 2 or not _beyond_chance(scenario.epochs, len(same), bits * (len(same) - 1)):
         return []
-    delivered = tuple(line for at in same[:2] for line in show(trace.main.epoch(at)[:2], label=f"epoch {trace.main.ranks[0].epochs[at].number}, "))
+    delivered = tuple(
+        line
+        for at in same[:2]
+        for line in show(trace.main.epoch(at)[:2], label=f"epoch {trace.main.ranks[0].epochs[at].number}, ")
+    )
     return [Finding("same-order-each-epoch", "another order in each epoch", delivered, _chance(bits * (len(same) - 1)))]
 
 
@@ -239,8 +282,8 @@ def _log_arrangements(scenario: Scenario, claims: Claims, order: tuple[tuple[int
     """The logarithm of how many orders an epoch may come in, at the least."""
     delivered = min(scenario.samples, len({index for rank in order for index in rank}))
     if claims.shuffle == "buffered":
-        # Even a buffer of two may choose at each sample but the last.
-        return max(0, delivered - 1) * log(2)
+        # Even a buffer of two may choose at each sample but the last; but ranks may all choose alike.
+        return max(0, max(len(rank) for rank in order) - 1) * log(2)
     if not claims.in_order:
         return 0.0
     return lgamma(scenario.samples + 1) - lgamma(scenario.samples - delivered + 1)

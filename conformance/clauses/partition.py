@@ -62,20 +62,7 @@ def bounded_padding(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict
         return None
     if scenario.samples == 0:
         return None
-    return _first(scenario, trace.main, lambda epochs: _too_much_padding(scenario, claims, epochs))
-
-
-def _too_much_padding(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> Finding | None:
-    delivered = sum(len(epoch.samples) for epoch in epochs)
-    repeats = sum(times - 1 for times in known_samples(scenario, epochs).values())
-    full = padded_to_full_steps(scenario, claims)
-    if repeats < scenario.world_size or (full is not None and delivered == full * scenario.world_size):
-        return None
-    expected = f"at most {count(scenario.world_size - 1, 'repeat')} to complete the last round of ranks"
-    if full is not None:
-        expected += f", or {full * scenario.world_size} samples in all to complete the last step of each"
-    note = f"{count(repeats, 'repeat')} in {delivered} samples"
-    return Finding("too-much-padding", expected, show(epochs, {len(epochs) - 1: note}), f"{claimed(scenario, claims)} is claimed")
+    return _first(scenario, trace.main, lambda epochs: too_much_padding(scenario, claims, epochs))
 
 
 @clause("PART-5", floor=100)
@@ -105,20 +92,7 @@ def balanced(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     policy = claims.policy(scenario.drop_last)
     if scenario.shuffle or scenario.world_size == 1 or policy is None or not usable(trace.main):
         return None
-    most = 0 if policy != "uneven" else scenario.combined_batch if scenario.drop_last else 1
-    return _first(scenario, trace.main, lambda epochs: _unbalanced(scenario, claims, epochs, most))
-
-
-def _unbalanced(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...], most: int) -> Finding | None:
-    # With unequal steps COUNT-5 has spoken already.
-    if most == 0 and len({len(epoch.steps) for epoch in epochs}) > 1:
-        return None
-    sizes = [len(epoch.samples) for epoch in epochs]
-    if max(sizes) - min(sizes) <= most:
-        return None
-    notes = {sizes.index(size): count(size, "sample") for size in (max(sizes), min(sizes))}
-    expected = f"shards that differ by at most {count(most, 'sample')}" if most else "equal shards"
-    return Finding("unbalanced", expected, show(epochs, notes), f"{claimed(scenario, claims)} is claimed")
+    return _first(scenario, trace.main, lambda epochs: unbalanced(scenario, claims, epochs))
 
 
 @clause("PART-7", floor=20)
@@ -149,12 +123,27 @@ def _compare_shards(main: Run, variant: Run, circumstance: str) -> list[Finding]
         first, second = main.epoch(-back), variant.epoch(-back)
         for rank, (one, other) in enumerate(zip(first, second, strict=True)):
             if sorted(one.samples) != sorted(other.samples):
-                delivered = (*show((one,), label=f"first time, rank {rank} as "), *show((other,), {0: circumstance}, "second, as "))
-                return [Finding(f"shard-differs-{variant.name}", f"the same shard {circumstance}", delivered, "nothing in the request changed")]
+                delivered = (
+                    *show((one,), label=f"first time, rank {rank} as "),
+                    *show((other,), {0: circumstance}, "second, as "),
+                )
+                return [
+                    Finding(
+                        f"shard-differs-{variant.name}",
+                        f"the same shard {circumstance}",
+                        delivered,
+                        "nothing in the request changed",
+                    )
+                ]
     return []
 
 
-@clause("PART-8", family="statistics", applies=lambda claims: claims.shuffle == "global" and claims.when_dropping is not None, floor=1)
+@clause(
+    "PART-8",
+    family="statistics",
+    applies=lambda claims: claims.shuffle == "global" and claims.when_dropping is not None,
+    floor=1,
+)
 def everybody_gets_a_turn(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Over many shuffled epochs each of which leaves some samples over, no sample is left over for ever."""
     if not scenario.drop_last or scenario.epochs < 32 or not usable(trace.main):
@@ -203,6 +192,40 @@ def lost_samples(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) 
     why = f"{claimed(scenario, claims)} drops less than "
     why += "one step of all ranks" if scenario.drop_last else "one sample a rank"
     return Finding("dropped-too-many", expected, delivered, why)
+
+
+def too_much_padding(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> Finding | None:
+    """More padding in an epoch than the last round, or the last step, needs."""
+    if claims.policy(scenario.drop_last) != "pad":
+        return None
+    delivered = sum(len(epoch.samples) for epoch in epochs)
+    repeats = sum(times - 1 for times in known_samples(scenario, epochs).values())
+    full = padded_to_full_steps(scenario, claims)
+    if repeats < scenario.world_size or (full is not None and delivered == full * scenario.world_size):
+        return None
+    expected = f"at most {count(scenario.world_size - 1, 'repeat')} to complete the last round of ranks"
+    if full is not None:
+        expected += f", or {full * scenario.world_size} samples in all to complete the last step of each"
+    note = f"{count(repeats, 'repeat')} in {delivered} samples"
+    return Finding(
+        "too-much-padding", expected, show(epochs, {len(epochs) - 1: note}), f"{claimed(scenario, claims)} is claimed"
+    )
+
+
+def unbalanced(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> Finding | None:
+    """Shares that lie further apart than the claim allows."""
+    most = 0
+    if claims.policy(scenario.drop_last) == "uneven":
+        most = scenario.combined_batch if scenario.drop_last else 1
+    # With unequal steps COUNT-5 has spoken already.
+    if most == 0 and len({len(epoch.steps) for epoch in epochs}) > 1:
+        return None
+    sizes = [len(epoch.samples) for epoch in epochs]
+    if max(sizes) - min(sizes) <= most:
+        return None
+    notes = {sizes.index(size): count(size, "sample") for size in (max(sizes), min(sizes))}
+    expected = f"shards that differ by at most {count(most, 'sample')}" if most else "equal shards"
+    return Finding("unbalanced", expected, show(epochs, notes), f"{claimed(scenario, claims)} is claimed")
 
 
 def _first(scenario: Scenario, run: Run, judge: Callable[[tuple[Epoch, ...]], Finding | None]) -> list[Finding]:

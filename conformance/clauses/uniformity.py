@@ -39,7 +39,7 @@ def uniform(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         return []
     kind, line = found
     shown = show(next(_epochs(trace)), label="for example, ")
-    why = "shuffle=\"global\" is claimed; a uniform shuffle looks like this less than once in 10^9 runs"
+    why = 'shuffle="global" is claimed; a uniform shuffle looks like this less than once in 10^9 runs'
     return [Finding(kind, "every permutation equally often", (*shown, line), why)]
 
 
@@ -52,7 +52,10 @@ def _uneven_permutations(orders: list[tuple[int, ...]]) -> tuple[str, str] | Non
     if square <= _chi_square_limit(cells - 1):
         return None
     order = max(permutations(range(size)), key=lambda order: abs(counts[order] - expected))
-    return "uneven-permutations", f"{' '.join(map(str, order))} came {counts[order]} times of {len(orders)}, expected {expected:.0f}"
+    return (
+        "uneven-permutations",
+        f"{' '.join(map(str, order))} came {counts[order]} times of {len(orders)}, expected {expected:.0f}",
+    )
 
 
 def _chi_square_limit(freedom: int) -> float:
@@ -65,7 +68,10 @@ def _badly_mixed(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
     followed = sum(1 for order in orders for one, other in pairwise(order) if other == one + 1)
     expected = len(orders) * (size - 1) / size
     if abs(followed - expected) > _DEVIATIONS * sqrt(expected) + 1:
-        return "neighbours-stay-together", f"a sample is followed by its neighbour {followed} times, expected {expected:.0f}"
+        return (
+            "neighbours-stay-together",
+            f"a sample is followed by its neighbour {followed} times, expected {expected:.0f}",
+        )
     block = size // _BLOCKS
     moves = Counter((order[at] // block, at // block) for order in orders for at in range(block * _BLOCKS))
     # Hypergeometric: how many of a block's samples land in a block of positions.
@@ -91,8 +97,15 @@ def mixes_across_ranks(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
     line = _stuck_sample(places, scenario) or _inseparable_pair(places, scenario)
     if line is None:
         return []
-    why = "shuffle=\"global\" is claimed: one permutation of the whole dataset, then sharded"
-    return [Finding("stays-in-its-shard", "a sample on any rank", (*show(next(_epochs(trace)), label="for example, "), line), why)]
+    why = 'shuffle="global" is claimed: one permutation of the whole dataset, then sharded'
+    return [
+        Finding(
+            "stays-in-its-shard",
+            "a sample on any rank",
+            (*show(next(_epochs(trace)), label="for example, "), line),
+            why,
+        )
+    ]
 
 
 def _stuck_sample(places: list[dict[int, int]], scenario: Scenario) -> str | None:
@@ -103,7 +116,8 @@ def _stuck_sample(places: list[dict[int, int]], scenario: Scenario) -> str | Non
     for index in range(scenario.samples):
         for rank in range(scenario.world_size):
             if abs(counts[index, rank] - mean) > _DEVIATIONS * deviation:
-                return f"sample {index} was on rank {rank} in {counts[index, rank]} of {len(places)} epochs, expected {mean:.0f}"
+                times = f"{counts[index, rank]} of {len(places)} epochs, expected {mean:.0f}"
+                return f"sample {index} was on rank {rank} in {times}"
     return None
 
 
@@ -114,7 +128,8 @@ def _inseparable_pair(places: list[dict[int, int]], scenario: Scenario) -> str |
     for index in range(scenario.samples - 1):
         together = sum(1 for place in places if place[index] == place[index + 1])
         if abs(together - mean) > _DEVIATIONS * sqrt(mean * (1 - share)):
-            return f"samples {index} and {index + 1} were on one rank in {together} of {len(places)} epochs, expected {mean:.0f}"
+            times = f"{together} of {len(places)} epochs, expected {mean:.0f}"
+            return f"samples {index} and {index + 1} were on one rank in {times}"
     return None
 
 

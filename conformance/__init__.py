@@ -1,0 +1,31 @@
+"""The conformance suite: `check(loader)` in a REPL, `pytest conformance --impl=mypkg` in CI."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from conformance.outcome import Report
+
+__all__ = ["check"]
+
+
+def check(
+    implementation: str | Callable[..., Any] | object,
+    claims: Mapping[str, Any] | None = None,
+    *,
+    tier: str = "gate",
+    seed: int = 0,
+    patience: float = 10.0,
+    strict: bool = False,
+) -> "Report":
+    """Judge an implementation and return the report; print it for the table, `.passed` says whether it is green.
+
+    `implementation` is what `--impl` takes, or an object with `load` (a module, a class), or a `load` function;
+    `claims` are its claims, if it does not carry them. `patience` is in seconds. Raises AdapterError if the adapter is wrong.
+    """
+    # Imported here: the processes in which loaders run import this package too, and need none of it.
+    from conformance.session import Options, Session, source_of
+
+    source, name = source_of(implementation, claims)
+    with Session(source, name, Options(tier=tier, seed=seed, patience=patience, strict=strict)) as session:
+        return session.report()

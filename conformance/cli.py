@@ -1,0 +1,98 @@
+"""The command `loaderspec`: `run` judges an implementation, `plan` shows an epoch's numbers, `explain` a clause."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from conformance.clauses import CLAUSES
+from conformance.contract import AdapterError
+from conformance.known import parse_case, read_known
+from conformance.outcome import Outcome
+from conformance.output import block, random_seed, write_files
+from conformance.session import Options, Session, source_of
+
+EXIT_GREEN, EXIT_VIOLATED, EXIT_USAGE = 0, 1, 4
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit code is 0 if green, 1 if a clause is violated, 2 or 4 if the call or adapter is wrong."""
+    parser = argparse.ArgumentParser(prog="loaderspec", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    _run_arguments(commands.add_parser("run", help="judge an implementation, like pytest conformance --impl=..."))
+    explain = commands.add_parser("explain", help="print a clause")
+    explain.add_argument("clause", nargs="?", help="a clause id such as PART-1; without one, all are listed")
+    _plan_arguments(commands.add_parser("plan", help="the numbers of an epoch: batches, ranks, replicas, steps"))
+    given = parser.parse_args(arguments)
+    return {"run": _run, "plan": _plan, "explain": _explain}[given.command](given)
+
+
+def _run_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("impl", help="built-in name, module, module:attribute, file.py or file.py:attribute")
+    parser.add_argument("--tier", default="gate", help="how much is tried: quick, gate (default) or deep")
+    parser.add_argument("--seed", default="0", help="seed of the scenarios: a number, or 'random'")
+    parser.add_argument("--patience", type=float, default=10.0, help="seconds a rank may take over one scenario")
+    parser.add_argument("--strict", action="store_true", help="a violated SHOULD fails the run as well")
+    parser.add_argument("--case", help="replay one case, for example PART-1-n1,w2,b1,keep")
+    parser.add_argument("--known", help="TOML file of known failures")
+    parser.add_argument("--write-known", help="write a template of known failures for what is violated")
+    parser.add_argument("--report-json", help="write the report as JSON")
+
+
+def _run(given: argparse.Namespace) -> int:
+    try:
+        options = Options(
+            tier=given.tier,
+            seed=random_seed(given.seed),
+            patience=given.patience,
+            strict=given.strict,
+            known=read_known(Path(given.known)) if given.known else {},
+            case=parse_case(given.case) if given.case else None,
+        )
+        source, name = source_of(given.impl)
+        with Session(source, name, options) as session:
+            report = session.report()
+            invalid = session.invalid
+    except AdapterError as error:
+        print(f"loaderspec: {given.impl}: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    write_files(report, given.report_json, given.write_known)
+    if invalid:
+        print(f"loaderspec: INVALID adapter {given.impl}: {invalid}", file=sys.stderr)
+        return EXIT_USAGE
+    for outcome in report.outcomes:
+        if _worth_a_block(outcome, report.strict):
+            print(block(outcome, report.implementation), end="\n\n")
+    print(report)
+    return EXIT_GREEN if report.passed else EXIT_VIOLATED
+
+
+def _worth_a_block(outcome: Outcome, strict: bool) -> bool:
+    return outcome.status == "VIOLATED" or outcome.fails(strict)
+
+
+def _plan_arguments(parser: argparse.ArgumentParser) -> None:
+    from reference import plan
+
+    plan.add_arguments(parser)
+
+
+def _plan(given: argparse.Namespace) -> int:
+    from reference import plan
+
+    return plan.main(given)
+
+
+def _explain(given: argparse.Namespace) -> int:
+    from conformance.spec_text import UnknownClause, clause_texts, explain
+
+    if given.clause is None:
+        for clause in sorted(CLAUSES.values(), key=lambda clause: clause.number):
+            print(f"{clause.id:<9} {clause_texts()[clause.id].sentence}")
+        return EXIT_GREEN
+    try:
+        print(explain(given.clause))
+    except UnknownClause as error:
+        print(f"loaderspec: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    return EXIT_GREEN

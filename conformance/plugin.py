@@ -1,0 +1,194 @@
+"""The thin pytest layer: decides how clauses become pytest items, and what pytest's own options do to them.
+
+A clause is an item, `conformance/clauses/partition.py::PART-1`, made by collectors of our own: no ini file, no fixture
+and no naming rule of the folder that pytest happens to be run from can change a verdict.
+"""
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance import plugin_report
+from conformance.clauses import CLAUSES, Clause
+from conformance.contract import AdapterError
+from conformance.fleet import HASH_SEEDS, SpawnedSource
+from conformance.known import parse_case, read_known
+from conformance.outcome import Outcome
+from conformance.output import block
+from conformance.session import Options, Session
+
+HOME = Path(__file__).resolve().parent
+SESSION = pytest.StashKey[Session]()
+
+_OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("impl", dict(help="the implementation: built-in name, module, module:attribute, file.py or file.py:attribute")),
+    ("tier", dict(default="gate", help="how much is tried: quick, gate (default) or deep")),
+    ("seed", dict(default="0", help="seed of the scenarios: a number, or 'random' (shown, for repeating it)")),
+    ("patience", dict(default=10.0, type=float, help="seconds that a rank may take over one scenario (default 10)")),
+    ("strict", dict(action="store_true", help="a violated SHOULD fails the run as well")),
+    ("case", dict(help="replay one case, for example PART-1-n1,w2,b1,keep")),
+    ("known", dict(help="TOML file of known failures")),
+    ("write-known", dict(help="write a template of known failures for what is violated")),
+    ("report-json", dict(help="write the report as JSON")),
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options, by their short names where no other plugin took them, and always with --loaderspec- before."""
+    group = parser.getgroup("loaderspec", "conformance of data loaders")
+    for name, settings in _OPTIONS:
+        destination = "loaderspec_" + name.replace("-", "_")
+        try:
+            group.addoption(f"--{name}", f"--loaderspec-{name}", dest=destination, **settings)
+        except ValueError:
+            group.addoption(f"--loaderspec-{name}", dest=destination, **settings)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Before anything starts: the run is ours alone, and xdist keeps the clauses of a family together."""
+    if not config.getoption("loaderspec_impl"):
+        return
+    _undo_what_the_folder_chose(config)
+    if getattr(config.option, "numprocesses", None):
+        config.option.dist = "loadgroup"
+
+
+def _undo_what_the_folder_chose(config: pytest.Config) -> None:
+    # An ini file's addopts must not leave clauses out; what the person typed counts.
+    typed = " ".join(map(str, config.invocation_params.args))
+    for flag, option, nothing in (("-k", "keyword", ""), ("-m", "markexpr", ""), ("--deselect", "deselect", None)):
+        if flag not in typed:
+            setattr(config.option, option, nothing)
+    if "--collect-only" not in typed and "--co" not in typed:
+        config.option.collectonly = False
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Start the fleet and test the adapter, so that a wrong one is told at once. UsageError (exit code 4) if it is."""
+    config = session.config
+    if not config.getoption("loaderspec_impl") or config.option.collectonly:
+        return
+    try:
+        options = options_of(config)
+        # A controller of xdist only looks at the adapter; the workers run the clauses.
+        controls = getattr(config.option, "dist", "no") != "no" and not hasattr(config, "workerinput")
+        source = SpawnedSource(config.getoption("loaderspec_impl"), HASH_SEEDS[:1] if controls else HASH_SEEDS)
+        ours = Session(source, source.implementation, options)
+    except AdapterError as error:
+        raise pytest.UsageError(f"--impl={config.getoption('loaderspec_impl')}: {error}") from error
+    config.stash[SESSION] = ours
+    plugin_report.attach(config, ours)
+    if ours.invalid:
+        plugin_report.write_all(config, ours.report())
+        raise pytest.UsageError(f"INVALID adapter --impl={ours.name}: {ours.invalid}")
+    if controls:
+        ours.close()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the fleet, however the run ended."""
+    if SESSION in config.stash:
+        config.stash[SESSION].close()
+
+
+def options_of(config: pytest.Config) -> Options:
+    """The run's options from the command line. AdapterError if they can't be."""
+    case = config.getoption("loaderspec_case")
+    known = config.getoption("loaderspec_known")
+    return Options(
+        tier=config.getoption("loaderspec_tier"),
+        seed=plugin_report.seed_of(config),
+        patience=config.getoption("loaderspec_patience"),
+        strict=config.getoption("loaderspec_strict"),
+        known=read_known(Path(known)) if known else {},
+        case=parse_case(case) if case else None,
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """The suite's own folder is collected by us."""
+    if path.resolve() != HOME:
+        return None
+    if not parent.config.getoption("loaderspec_impl"):
+        raise pytest.UsageError("no --impl: say which loader is judged, for example pytest conformance --impl=torch")
+    suite: Suite = Suite.from_parent(parent, path=path)
+    return suite
+
+
+class Suite(pytest.Directory):
+    """The folder `conformance`."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        yield Chapters.from_parent(self, path=self.path / "clauses")
+
+
+class Chapters(pytest.Directory):
+    """The folder of the judges."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        chosen = self.config.getoption("loaderspec_case")
+        clauses = sorted(CLAUSES.values(), key=lambda clause: clause.number)
+        if chosen:
+            clauses = [CLAUSES[parse_case(chosen)[0]]]
+        for name in sorted({_file_of(clause) for clause in clauses}):
+            mine = [clause for clause in clauses if _file_of(clause) == name]
+            yield Chapter.from_parent(self, path=self.path / name, clauses=mine)
+
+
+class Chapter(pytest.File):
+    """A module of judges."""
+
+    def __init__(self, clauses: list[Clause], **settings: Any) -> None:
+        super().__init__(**settings)
+        self.clauses = clauses
+
+    def collect(self) -> Iterator[pytest.Item]:
+        for clause in self.clauses:
+            yield ClauseItem.from_parent(self, name=clause.id, clause=clause)
+
+
+class ClauseFailed(Exception):
+    """The clause's outcome fails the run."""
+
+
+class ClauseItem(pytest.Item):
+    """One clause."""
+
+    def __init__(self, clause: Clause, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.clause = clause
+        self.outcome: Outcome | None = None
+        # Items of a family share one campaign, so they must run in one process.
+        self.add_marker(pytest.mark.xdist_group(clause.family))
+
+    def runtest(self) -> None:
+        """Ask for the outcome; NOT CLAIMED is a skip, KNOWN an expected failure."""
+        ours = self.config.stash[SESSION]
+        self.outcome = ours.outcome(self.clause)
+        self.user_properties.append((plugin_report.PROPERTY, plugin_report.packed(self.outcome)))
+        if self.outcome.status == "NOT CLAIMED":
+            pytest.skip("not claimed")
+        if self.outcome.status == "KNOWN":
+            pytest.xfail(self.outcome.note)
+        if self.outcome.fails(ours.options.strict):
+            raise ClauseFailed(self.clause.id)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The failure block; anything else is an error of the suite, with its traceback."""
+        if isinstance(excinfo.value, ClauseFailed) and self.outcome is not None:
+            return block(self.outcome, self.config.stash[SESSION].name)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where the clause's judge is."""
+        return self.path, None, self.clause.id
+
+
+def _file_of(clause: Clause) -> str:
+    return Path(inspect.getfile(clause.judge)).name

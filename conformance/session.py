@@ -1,0 +1,197 @@
+"""One run against one implementation: decides the order of things (smoke, known failures, campaigns) and each outcome.
+
+Families run when the first of their clauses is asked for, so that a run of one clause costs one family.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from conformance.campaign import Campaign, Result, replay
+from conformance.clauses import CLAUSES, Clause
+from conformance.contract import AdapterError, Claims, parse_claims
+from conformance.fleet import Fleet, ForkedSource, Source, SpawnedSource
+from conformance.known import Known, parse_known
+from conformance.observe import observe
+from conformance.outcome import Outcome, Report
+from conformance.resolve import from_object
+from conformance.scenario import Scenario, count
+from conformance.scenarios import TIERS, Tier
+from conformance.trace import Trace
+
+# The one fixed case that tests the adapter, before the loader is judged.
+SMOKE = Scenario(samples=4, world_size=1, batch_size=2)
+
+# Claims that are read, and that no clause of this version judges.
+_NOT_JUDGED_YET = ("iterable_workers", "asynchronous", "aliases", "resume", "elastic", "end_of_epoch")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a person may choose of a run. `case` replays one case instead of trying anything."""
+
+    tier: str = "gate"
+    seed: int = 0
+    patience: float = 10.0
+    strict: bool = False
+    known: Mapping[str, Any] = field(default_factory=dict)
+    case: tuple[str, Scenario] | None = None
+
+    def __post_init__(self) -> None:
+        if self.tier not in TIERS:
+            raise AdapterError(f"the tier {self.tier!r} is not one of {', '.join(TIERS)}; choose one of them")
+        if not self.patience > 0:
+            raise AdapterError(f"a patience of {self.patience:g} s lets no loader answer; give seconds above 0")
+
+
+class Session:
+    """A fleet with its outcomes so far. Use it as a context manager. AdapterError if the adapter can't be used."""
+
+    def __init__(self, source: Source, name: str, options: Options) -> None:
+        self.name = name
+        self.options = options
+        self.tier: Tier = TIERS[options.tier]
+        self.fleet = Fleet(source, options.patience)
+        try:
+            self.claims: Claims = self.fleet.claims
+            self.known: dict[str, Known] = parse_known({**self.fleet.known_failures, **options.known})
+            self.invalid = smoke_fault(observe(self.fleet, SMOKE))
+        except BaseException:
+            self.fleet.close()
+            raise
+        self._results: dict[str, Result] = {}
+        self._known_kinds: dict[str, str] = {}
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every process of the run."""
+        self.fleet.close()
+
+    def outcome(self, clause: Clause) -> Outcome:
+        """The outcome of one clause; the first of a family runs that family's campaign."""
+        blank = Outcome(clause.id, clause.level, "NOT CLAIMED", 0)
+        if self.invalid:
+            return replace(blank, status="INVALID", note=self.invalid)
+        if not clause.applies(self.claims):
+            return blank
+        if self.options.case:
+            return self._replayed(clause, blank)
+        stale = self._replay_known(clause)
+        if stale:
+            return replace(blank, status="INVALID", note=stale)
+        return self._judged(clause, self._result(clause.family), blank)
+
+    def report(self, clauses: list[Clause] | None = None) -> Report:
+        """The report over these clauses, or over all."""
+        chosen = sorted(clauses or CLAUSES.values(), key=lambda clause: clause.number)
+        if self.options.case:
+            chosen = [CLAUSES[self.options.case[0]]]
+        return self.report_of([self.outcome(clause) for clause in chosen])
+
+    def report_of(self, outcomes: list[Outcome]) -> Report:
+        """The report that these outcomes make."""
+        options = self.options
+        return Report(self.name, self.claims, options.tier, options.seed, tuple(outcomes), options.strict, self.notes())
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know beside the outcomes."""
+        defaults = Claims()
+        unjudged = [name for name in _NOT_JUDGED_YET if getattr(self.claims, name) != getattr(defaults, name)]
+        if not unjudged:
+            return ()
+        return (f"claimed, but judged by no clause of this version: {', '.join(unjudged)}",)
+
+    def _result(self, family: str) -> Result:
+        if family not in self._results:
+            campaign = Campaign(self.fleet, self.claims, family, self.tier, self.options.seed)
+            self._results[family] = campaign.run(self._known_kinds_of(family))
+        return self._results[family]
+
+    def _known_kinds_of(self, family: str) -> dict[str, str]:
+        for clause in CLAUSES.values():
+            if clause.family == family:
+                self._replay_known(clause)
+        return self._known_kinds
+
+    def _replay_known(self, clause: Clause) -> str:
+        """Replay the clause's known failure, once. The sentence that says it is stale, or nothing."""
+        known = self.known.get(clause.id)
+        if known is None or clause.id in self._known_kinds:
+            return ""
+        case, _ = replay(self.fleet, self.claims, clause, known.scenario)
+        if case is None:
+            return f"the known failure {clause.id}-{known.scenario.code} does not fail any more; remove the entry"
+        self._known_kinds[clause.id] = case.finding.kind
+        return ""
+
+    def _replayed(self, clause: Clause, blank: Outcome) -> Outcome:
+        assert self.options.case is not None
+        clause_id, scenario = self.options.case
+        if clause.id != clause_id:
+            return replace(blank, note="not asked for")
+        case, exercised = replay(self.fleet, self.claims, clause, scenario)
+        if case is not None:
+            return replace(blank, status="VIOLATED", exercised=1, case=case)
+        if not exercised:
+            return replace(blank, status="NOT EXERCISED", note="the clause can't fail in this case; choose another")
+        return replace(blank, status="HOLDS", exercised=1)
+
+    def _judged(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
+        exercised = result.exercised[clause.id]
+        outcome = replace(blank, exercised=exercised, case=result.cases.get(clause.id))
+        if outcome.case is not None:
+            return replace(outcome, status="VIOLATED")
+        if clause.id in self._known_kinds:
+            return replace(outcome, status="KNOWN", note=self.known[clause.id].reason)
+        floor = max(1, round(clause.floor * self.tier.floor_share))
+        if exercised < floor:
+            note = f"{count(exercised, 'case')} could have shown a fault, {floor} are needed"
+            return replace(outcome, status="NOT EXERCISED", note=note)
+        return replace(outcome, status="HOLDS")
+
+
+def smoke_fault(trace: Trace) -> str:
+    """Why the adapter can't be used, judged by the one fixed case; "" if it can."""
+    (rank,) = trace.main.ranks
+    asked = f"asked for {SMOKE.describe()}, your adapter"
+    if rank.failure:
+        return f"{asked} {_smoke_failure(rank.failure.kind, rank.failure.where)}: {rank.failure.message}"
+    samples = rank.epochs[0].samples
+    if not samples:
+        return f"{asked} delivers nothing at all; see that load(request) reads request.dataset"
+    foreign = [index for index in samples if not 0 <= index < SMOKE.samples]
+    if foreign:
+        return (
+            f"{asked} delivers the number {foreign[0] + 1000}, which is no sample of the dataset (those are 1000 to "
+            f"{999 + SMOKE.samples}); deliver what request.dataset gives, or add a decode(batch) that finds it"
+        )
+    return ""
+
+
+def _smoke_failure(kind: str, where: str) -> str:
+    return {
+        "raised": f"raises in {where}",
+        "hung": "hangs",
+        "died": "ends its process",
+        "endless": "never ends an epoch",
+        "undecodable": "delivers what can't be read",
+        "unusable": "gives no loader",
+    }[kind]
+
+
+def source_of(implementation: Any, claims: Mapping[str, Any] | None = None) -> tuple[Source, str]:
+    """Where the processes for an implementation come from, and its name in reports."""
+    if isinstance(implementation, str):
+        if claims is not None:
+            raise AdapterError("claims go into the adapter when the implementation is given by name; put them there")
+        return SpawnedSource(implementation), implementation
+    name = getattr(implementation, "__name__", type(implementation).__name__)
+    found = from_object(name, implementation)
+    if claims is not None:
+        found = replace(found, claims=parse_claims(claims))
+    return ForkedSource(found), name
