@@ -60,7 +60,8 @@ def clause_texts() -> dict[str, ClauseText]:
     texts = {text.id: text for name, content in _chapters() for text in parse(name, content)}
     if not texts:
         raise MissingSpecs(
-            "the chapters of the specs are neither in the package nor beside it; install loaderspec again, or run from a clone"
+            "the chapters of the specs are neither in the package nor beside it; "
+            "install loaderspec again, or run from a clone"
         )
     return texts
 
@@ -106,7 +107,8 @@ def explain(clause_id: str) -> str:
 def plain(markdown: str) -> str:
     """A line of Markdown without its marks: links become their words, code and stress lose theirs."""
     without_links = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", markdown)
-    without_stress = re.sub(r"(?<![\w*])\*{1,2}(\S(?:[^*\n]*\S)?)\*{1,2}(?![\w*])", r"\1", without_links)
+    without_bold = re.sub(r"\*\*([^*]+)\*\*", r"\1", without_links)
+    without_stress = re.sub(r"(?<![\w*])\*(\S|\S[^*]*\S)\*(?![\w*])", r"\1", without_bold)
     return without_stress.replace("`", "")
 
 

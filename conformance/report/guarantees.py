@@ -1,0 +1,81 @@
+"""The line of plain guarantees: decides what a report entitles its reader to rely on.
+
+Every guarantee follows from clauses that HOLD in this very report. A clause that was violated, not claimed or not
+exercised entitles to nothing. Weakest first: what is lost or repeated stands before what is promised in full.
+"""
+
+from collections.abc import Iterator
+
+from conformance.contract import Policy
+from conformance.outcome import Report
+
+
+def guarantees(report: Report) -> tuple[str, ...]:
+    """What holds, in plain words, weakest first; empty if nothing that was judged entitles to a promise."""
+    held = frozenset(outcome.clause for outcome in report.outcomes if outcome.status == "HOLDS")
+    return (*_delivery(report, held), *_steps(report, held), *_endings(held), *_order(report, held))
+
+
+def guarantee_line(report: Report) -> str:
+    """The guarantees as one sentence without a full stop."""
+    found = guarantees(report)
+    return ", ".join(found) if found else "nothing is guaranteed: no clause that was judged entitles to it"
+
+
+def _delivery(report: Report, held: frozenset[str]) -> list[str]:
+    # PART clauses are judged on unshuffled epochs; ORDER-3 and ORDER-4 carry them over to shuffled ones.
+    scope = "" if {"ORDER-3", "ORDER-4"} <= held else "unshuffled, "
+    keeping = _delivered_when_keeping(report.claims.when_keeping, held)
+    dropping = _delivered_when_dropping(report.claims.when_dropping, held)
+    found = [(strength, f"{scope}{words}") for strength, words in keeping]
+    found += [(strength, f"{scope}with drop_last {words}") for strength, words in dropping]
+    return [words for _, words in sorted(found, key=lambda pair: pair[0])]
+
+
+def _delivered_when_keeping(policy: Policy | None, held: frozenset[str]) -> Iterator[tuple[int, str]]:
+    if policy == "pad" and {"PART-2", "PART-4"} <= held:
+        yield 0, "delivers at least once (pads up to world size - 1 samples, or to full last steps)"
+    elif policy == "drop" and {"PART-1", "PART-3"} <= held:
+        yield 1, "delivers at most once (drops up to world size - 1 samples)"
+    elif policy == "uneven" and {"PART-1", "PART-2"} <= held:
+        yield 2, "delivers exactly once"
+    elif policy in ("pad", "uneven") and "PART-2" in held:
+        yield 0, "delivers at least once"
+    elif policy in ("drop", "uneven") and "PART-1" in held:
+        yield 1, "delivers at most once"
+
+
+def _delivered_when_dropping(policy: Policy | None, held: frozenset[str]) -> Iterator[tuple[int, str]]:
+    # Under "pad" a sample may come twice and another one not at all: neither once at least nor once at most.
+    if policy in ("drop", "uneven") and "PART-1" in held:
+        bound = " (drops less than one step of all ranks)" if "PART-3" in held else ""
+        yield 1, f"at most once{bound}"
+    elif policy == "pad" and "PART-3" in held:
+        yield 0, "drops less than one step of all ranks"
+
+
+def _steps(report: Report, held: frozenset[str]) -> Iterator[str]:
+    # COUNT-5 is judged only where ranks are to be equal.
+    policies = {"with drop_last": report.claims.when_dropping, "without drop_last": report.claims.when_keeping}
+    equal = {name: policy in ("drop", "pad") for name, policy in policies.items()}
+    if "COUNT-5" in held and any(equal.values()):
+        where = "" if all(equal.values()) else f" {next(name for name in equal if equal[name])}"
+        yield f"equal steps on every rank{where}"
+    if "PART-6" in held and report.claims.when_keeping == "uneven":
+        yield "without drop_last ranks differ by at most one sample"
+
+
+def _endings(held: frozenset[str]) -> Iterator[str]:
+    if {"COUNT-6", "COUNT-7"} <= held:
+        yield "every epoch ends"
+
+
+def _order(report: Report, held: frozenset[str]) -> Iterator[str]:
+    if {"PART-7", "ORDER-5", "ORDER-9"} <= held:
+        yield "deterministic per (seed, epoch)"
+    elif "PART-7" in held:
+        yield "the same unshuffled shard every time"
+    if "ORDER-8" in held:
+        yield "whatever the number of workers"
+    if {"ORDER-12", "ORDER-13"} <= held:
+        yield "shuffled uniformly over all ranks"

@@ -1,0 +1,185 @@
+"""What a person reads: decides the shape of the failure block and of the closing table.
+
+A block has at most 12 lines of at most 110 columns. Its commands can be copied as they stand: one that is too long is
+continued with a backslash, never cut.
+"""
+
+import shlex
+import textwrap
+from collections.abc import Iterator
+
+from conformance.campaign import Case
+from conformance.clauses.base import Level
+from conformance.outcome import Outcome, Report
+from conformance.report.guarantees import guarantee_line
+from conformance.spec_text import clause_text
+
+COLUMNS = 110
+BLOCK_LINES = 12
+REPRO_FOLDER = "loaderspec-repro"
+_LABEL = 18  # the columns of "  smallest case   "
+_VALUE = COLUMNS - _LABEL
+# What was delivered is shown in at least so many lines; the words around it are shortened first.
+_LEAST_DELIVERED = 3
+_COLOURS = {"HOLDS": "32", "VIOLATED": "31", "KNOWN": "33", "NOT EXERCISED": "31", "INVALID": "31"}
+# The order and the words of the last line. The verb is the clauses', so that "30 HOLD".
+_COUNTED = ("HOLDS", "VIOLATED", "VIOLATED (SHOULD)", "KNOWN", "NOT EXERCISED", "INVALID", "NOT CLAIMED")
+
+
+def failure_block(case: Case, implementation: str) -> str:
+    """A violated clause with its smallest case, for a person: what was expected, what came, why, and how to see it."""
+    head = _header(case)
+    commands = [_field(name, _command(words)) for name, words in _commands(case, implementation).items()]
+    room = BLOCK_LINES - len(head) - sum(map(len, commands))
+    wanted = min(_LEAST_DELIVERED, len(case.finding.delivered))
+    words = next((words for words in _wordings(case) if sum(map(len, words)) + wanted <= room), _shortest(case))
+    delivered = _fit(case.finding.delivered, max(1, room - sum(map(len, words))))
+    smallest, expected, why = words
+    fields = [("smallest case", smallest), ("expected", expected), ("delivered", delivered), ("why", why)]
+    lines = [*head, *(line for name, lines in fields for line in _field(name, lines))]
+    return "\n".join([*lines, *(line for command in commands for line in command)])
+
+
+def summary(report: Report, color: bool = False) -> str:
+    """The closing table, the notes, what is guaranteed, and the count of each outcome."""
+    # A run that was broken off before any clause was judged has no table.
+    lines = [*_table(report, color), ""] if report.outcomes else []
+    unsaid = [outcome for outcome in report.outcomes if outcome.note and not _note_fits(outcome)]
+    for note in (*(f"{outcome.clause}: {outcome.note}" for outcome in unsaid), *report.notes):
+        lines += textwrap.wrap(f"note: {note}", COLUMNS, subsequent_indent="      ")
+    lines += textwrap.wrap(f"guarantees: {guarantee_line(report)}", COLUMNS, subsequent_indent="            ")
+    lines.append(f"{report.implementation}: {_counts(report)}")
+    return "\n".join(lines)
+
+
+# --- the block ----------------------------------------------------------------------------------------------------
+
+
+def _header(case: Case) -> list[str]:
+    text = clause_text(case.clause)
+    title = f"{case.clause} {_title(text.level)}  "
+    # In the shape of one line as long as that fits, else the sentence goes on below and the link ends its last line.
+    lines = textwrap.wrap(title + text.sentence, COLUMNS, subsequent_indent="  ", break_long_words=False)
+    if len(lines[-1]) + 2 + len(text.link) <= COLUMNS:
+        return [*lines[:-1], f"{lines[-1]}{text.link:>{COLUMNS - len(lines[-1])}}"]
+    return [*lines, f"{text.link:>{COLUMNS}}"]
+
+
+def _wordings(case: Case) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    """The smallest case, the expected and the why, from full to short."""
+    texts = (case.scenario.describe(), case.finding.expected, case.finding.why)
+    wrapped = [textwrap.wrap(text, _VALUE) for text in texts]
+    for most in (3, 2):
+        yield wrapped[0], _cut(wrapped[1], most), _cut(wrapped[2], most)
+    yield wrapped[0], _cut(wrapped[1], 1), _cut(wrapped[2], 1)
+
+
+def _shortest(case: Case) -> tuple[list[str], list[str], list[str]]:
+    expected, why = (_cut(textwrap.wrap(text, _VALUE), 1) for text in (case.finding.expected, case.finding.why))
+    return [case.scenario.code], expected, why
+
+
+def _title(level: Level) -> str:
+    return "VIOLATED" if level == "MUST" else "VIOLATED (SHOULD)"
+
+
+def _commands(case: Case, implementation: str) -> dict[str, list[str]]:
+    return {
+        "reproduce": ["python", shlex.quote(f"{REPRO_FOLDER}/{case.id}.py")],
+        "replay": ["pytest conformance", f"--impl={shlex.quote(implementation)}", f"--case={shlex.quote(case.id)}"],
+    }
+
+
+def _command(words: list[str]) -> list[str]:
+    lines = [words[0]]
+    for word in words[1:]:
+        if len(lines[-1]) + 1 + len(word) <= _VALUE - 2:
+            lines[-1] += f" {word}"
+        else:
+            lines[-1] += " \\"
+            lines.append(word)
+    return lines
+
+
+def _field(name: str, lines: list[str]) -> list[str]:
+    first = f"  {name:<{_LABEL - 2}}{lines[0] if lines else ''}".rstrip()
+    return [first, *(" " * _LABEL + line for line in lines[1:])]
+
+
+def _cut(lines: list[str], most: int) -> list[str]:
+    """At most so many lines; dots say that there was more."""
+    if len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], lines[most - 1][: _VALUE - 4].rstrip() + " ..."]
+
+
+def _fit(delivered: tuple[str, ...], most: int) -> list[str]:
+    """What was delivered in so many lines: those that are pointed at stay longest, and dots say what is hidden."""
+    lines = [_squeezed(line) for line in delivered]
+    if len(lines) <= most or most == 1:
+        return lines[:most]
+    # The pointed-at ones first, then the last (it may say what is on no rank), then those from the top.
+    order = sorted(range(len(lines)), key=lambda at: ("<-" not in lines[at], at != len(lines) - 1, at))
+    kept = sorted(order[: most - 1])
+    hidden = len(lines) - len(kept)
+    return [*(lines[at] for at in kept), f"... and {hidden} more lines"]
+
+
+def _squeezed(line: str) -> str:
+    """The line in the width of a value. The samples in its middle give way, its beginning and its note do not."""
+    if len(line) <= _VALUE:
+        return line
+    body, arrow, note = line.partition(" <- ")
+    room = _VALUE - len(arrow) - len(note) - len(" ... ")
+    if room < 2 * _LABEL:
+        return line[: _VALUE - 4].rstrip() + " ..."
+    body = body.rstrip()
+    return f"{body[: room * 2 // 3].rstrip()} ... {body[-(room // 3) :].lstrip()}{arrow}{note}"
+
+
+# --- the table ----------------------------------------------------------------------------------------------------
+
+
+def _table(report: Report, color: bool) -> Iterator[str]:
+    rows = [(each.clause, _status(each), _exercised(each), _last_column(each)) for each in report.outcomes]
+    head = ("clause", "outcome", "exercised", "smallest case")
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(3)]
+    yield _row(head, widths)
+    for row, outcome in zip(rows, report.outcomes, strict=True):
+        line = _row(row, widths)
+        yield f"\033[{_COLOURS[outcome.status]}m{line}\033[0m" if color and outcome.status in _COLOURS else line
+
+
+def _row(row: tuple[str, str, str, str], widths: list[int]) -> str:
+    return f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]}".rstrip()
+
+
+def _status(outcome: Outcome) -> str:
+    return _title(outcome.level) if outcome.status == "VIOLATED" else outcome.status
+
+
+def _exercised(outcome: Outcome) -> str:
+    return "" if outcome.status == "NOT CLAIMED" else str(outcome.exercised)
+
+
+def _last_column(outcome: Outcome) -> str:
+    if outcome.case is None:
+        return outcome.note if _note_fits(outcome) else ""
+    words = outcome.case.scenario.describe()
+    # The code says the same in fewer columns, and `--case` takes it.
+    return words if len(words) <= _ROOM else outcome.case.scenario.code[:_ROOM]
+
+
+# What the first three columns leave at their widest: "ORDER-14", "VIOLATED (SHOULD)", "exercised", two blanks each.
+_ROOM = COLUMNS - 8 - 17 - 9 - 6
+
+
+def _note_fits(outcome: Outcome) -> bool:
+    return outcome.case is None and len(outcome.note) <= _ROOM
+
+
+def _counts(report: Report) -> str:
+    statuses = [_status(outcome) for outcome in report.outcomes]
+    words = {name: name.replace("HOLDS", "HOLD") for name in _COUNTED}
+    found = [f"{statuses.count(name)} {words[name]}" for name in _COUNTED if name in statuses]
+    return ", ".join(found) if found else "no clause was judged"
