@@ -1,0 +1,112 @@
+"""What a machine reads: decides the JSON of a report. The same run gives the same bytes.
+
+No times, no absolute paths, no addresses; keys are sorted, each trace stands on one line, the text ends with a newline.
+The schema, version 1:
+
+    schema          1
+    suite           {"name": "loaderspec", "version": "0.1.0"}
+    specs           digest of the clauses' text: two reports with one digest were judged by the same words
+    versions        {"python", "hypothesis", "numpy", "torch"}; null where a package is not installed
+    implementation  as --impl named it (a path outside the current folder: its last part)
+    claims          every claim, the defaults spelled out
+    tier, seed, strict, passed
+    counts          {outcome: number of clauses}
+    guarantees      [sentence, ...], weakest first
+    notes           [sentence, ...]
+    clauses         {id: {level, status, exercised, note, case}}; case is null or
+                    {id, scenario, kind, expected, delivered: [line, ...], why, trace}
+
+`scenario` is an object of the fields of `conformance.scenario.Scenario`; `trace` is what `conformance.trace.from_json`
+reads, once it is text again (`json.dumps`).
+"""
+
+import dataclasses
+import json
+import platform
+from collections import Counter
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import PurePath
+from typing import Any
+
+from conformance.campaign import Case
+from conformance.outcome import Outcome, Report
+from conformance.report.guarantees import guarantees
+from conformance.spec_text import clause_texts
+from conformance.trace import Trace, to_json
+
+SCHEMA = 1
+_LIBRARIES = ("hypothesis", "numpy", "torch")
+
+
+def as_json(report: Report) -> str:
+    """The report as JSON text, in the schema that this module's docstring lists."""
+    traces: dict[str, str] = {}
+    text = json.dumps(_report(report, traces), indent=2, sort_keys=True, ensure_ascii=False)
+    # Indented, the traces of a statistical clause would fill a line for each sample.
+    for mark, trace in traces.items():
+        text = text.replace(json.dumps(mark), trace)
+    return text + "\n"
+
+
+def shown_name(implementation: str) -> str:
+    """The implementation without what differs from machine to machine: the folders of an absolute path."""
+    return PurePath(implementation).name if PurePath(implementation).is_absolute() else implementation
+
+
+def _report(report: Report, traces: dict[str, str]) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "suite": {"name": "loaderspec", "version": installed("loaderspec") or "not installed"},
+        "specs": specs_digest(),
+        "versions": {"python": platform.python_version(), **{name: installed(name) for name in _LIBRARIES}},
+        "implementation": shown_name(report.implementation),
+        "claims": report.claims.as_dict(),
+        "tier": report.tier,
+        "seed": report.seed,
+        "strict": report.strict,
+        "passed": report.passed,
+        "counts": Counter(outcome.status for outcome in report.outcomes),
+        "guarantees": guarantees(report),
+        "notes": report.notes,
+        "clauses": {outcome.clause: _outcome(outcome, traces) for outcome in report.outcomes},
+    }
+
+
+def _outcome(outcome: Outcome, traces: dict[str, str]) -> dict[str, Any]:
+    return {
+        "level": outcome.level,
+        "status": outcome.status,
+        "exercised": outcome.exercised,
+        "note": outcome.note,
+        "case": _case(outcome.case, traces) if outcome.case else None,
+    }
+
+
+def _case(case: Case, traces: dict[str, str]) -> dict[str, Any]:
+    return {
+        "id": case.id,
+        "scenario": dataclasses.asdict(case.scenario),
+        **dataclasses.asdict(case.finding),
+        "trace": _marked(case.id, case.trace, traces),
+    }
+
+
+def _marked(name: str, trace: Trace, traces: dict[str, str]) -> str:
+    mark = f"\0trace of {name}\0"
+    traces[mark] = json.dumps(json.loads(to_json(trace)), sort_keys=True, ensure_ascii=False)
+    return mark
+
+
+def installed(package: str) -> str | None:
+    """The version of a package, without importing it; None if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def specs_digest() -> str:
+    """Twelve hex digits that stand for the words of all clauses."""
+    words = "\n".join(f"{text.id} {text.level} {text.sentence}\n{text.body}" for text in clause_texts().values())
+    return blake2b(words.encode(), digest_size=6).hexdigest()
