@@ -21,7 +21,9 @@ def check(
     """Judge an implementation and return the report; print it for the table, `.passed` says whether it is green.
 
     `implementation` is what `--impl` takes, or an object with `load` (a module, a class), or a `load` function;
-    `claims` are its claims, if it does not carry them. `patience` is in seconds. Raises AdapterError if the adapter is wrong.
+    `claims` are its claims, if it does not carry them. `patience` is in seconds.
+
+    Raises AdapterError if the adapter is wrong.
     """
     # Imported here: the processes in which loaders run import this package too, and need none of it.
     from conformance.session import Options, Session, source_of

@@ -16,7 +16,7 @@ EXIT_GREEN, EXIT_VIOLATED, EXIT_USAGE = 0, 1, 4
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit code is 0 if green, 1 if a clause is violated, 2 or 4 if the call or adapter is wrong."""
+    """Run the command. Exit code 0: green; 1: a clause is violated; 2 or 4: the call or the adapter is wrong."""
     parser = argparse.ArgumentParser(prog="loaderspec", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     _run_arguments(commands.add_parser("run", help="judge an implementation, like pytest conformance --impl=..."))

@@ -1,4 +1,4 @@
-"""What a pytest run writes: decides how outcomes travel from xdist's workers, and which texts and files come of them."""
+"""What a pytest run writes: decides how outcomes travel from xdist's workers, and what comes of them."""
 
 import pickle
 from base64 import b64decode, b64encode

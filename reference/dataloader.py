@@ -76,7 +76,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._borrower: weakref.ref[_Pass] | None = None
         arguments, self._steps = torch_arguments(asked, self._base_seed)
         persistent = asked.workers > 0 if persistent_workers is None else persistent_workers
-        super().__init__(dataset, num_workers=asked.workers, persistent_workers=persistent, **arguments, **kwargs)
+        super().__init__(
+            dataset, num_workers=asked.workers, persistent_workers=persistent, **arguments, **kwargs
+        )
         # torch leaves these two out when it is given whole steps, but readers of a loader expect them.
         self.__dict__.update(batch_size=asked.combined_batch, drop_last=asked.drop_last)
         options._freeze()
@@ -169,8 +171,9 @@ def _check_mode(mode: object, async_options: object, rebatched_worker_size: obje
 
 def _base_seed(options: Options, shuffle: bool | None, generator: torch.Generator | None) -> int:
     """Return the number from which all randomness of the loader follows."""
-    if hasattr(options, "random_seed"):
-        return int(options.random_seed)
+    seed = options._seed()
+    if seed is not None:
+        return seed
     if shuffle or generator is not None:
         return int(torch.empty((), dtype=torch.int64).random_(generator=generator).item())
     # ORDER-11: read, not drawn.

@@ -38,11 +38,13 @@ class Group:
         return self
 
     def _checked(self, name: str, value: object) -> object:
-        default = self._defaults.get(name, self._values[name])
-        if type(default) is int and name in self._defaults:
+        """Return the value if it may stand where it is to be set."""
+        path = f"{self._path}.{name}"
+        default = self._defaults.get(name)
+        if type(default) is int:
             # A default of 1 says that 0 makes no sense.
-            return check_integer(f"{self._path}.{name}", value, least=min(default, 1))
-        check_type(f"{self._path}.{name}", value, type(default))
+            return check_integer(path, value, least=min(default, 1))
+        check_type(path, value, type(self._values[name]))
         return value
 
     def _add(self, name: str, value: object) -> Self:

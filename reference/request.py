@@ -114,7 +114,7 @@ def torch_arguments(request: LoaderRequest, seed: int) -> tuple[dict[str, Any], 
 def _our_epochs(request: LoaderRequest, seed: int) -> EpochSampler:
     """Return the steps of this rank, epoch by epoch."""
     if request.ranks > 1:
-        assert not request.shuffle or hasattr(request.options, "random_seed"), (
+        assert not request.shuffle or request.options._seed() is not None, (
             f"shuffle=True on {request.ranks} processes needs one order for all of them: call "
             f"options.randomSeed(n) with the same n in each before building the loader."
         )

@@ -90,7 +90,10 @@ def files() -> dict[str, str]:
         "arithmetic.json": ("for every loader", arithmetic_vectors()),
         "partition.json": ("for loaders with contiguous shards", partition_vectors()),
         "layout.json": ("for loaders with device options", layout_vectors()),
-        "shuffle.json": ("for this reference only; others have the properties, not the orders", shuffle_vectors()),
+        "shuffle.json": (
+            "for this reference only; others have the properties, not the orders",
+            shuffle_vectors(),
+        ),
     }
     return {name: _text(scope, list(cases)) for name, (scope, cases) in made.items()}
 

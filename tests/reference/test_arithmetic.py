@@ -28,7 +28,7 @@ def brute_force_steps(samples: int, combined: int, ranks: int, drop_last: bool) 
 
 
 def test_the_chain_of_the_tutorial() -> None:
-    """50,000 samples in batches of 32 are 1562 batches; 390 for an instance; 195 for a replica; 2 are over."""
+    """50,000 samples in batches of 32 are 1562; 390 for an instance, 195 for a replica, 2 are over."""
     assert make_plan(50_000, 32).steps == 1562
     assert make_plan(50_000, 32, ranks=4).steps == 390
     plan = make_plan(50_000, 32, replicas=2, ranks=4)
@@ -54,7 +54,9 @@ def test_the_batches_multiply_up() -> None:
 
 
 @given(st.integers(0, 60), SMALL, SMALL, SMALL, SMALL, SMALL, st.booleans())
-def test_a_plan_equals_dealing_out_by_hand(n: int, m: int, g: int, r: int, d: int, ranks: int, drop: bool) -> None:
+def test_a_plan_equals_dealing_out_by_hand(
+    n: int, m: int, g: int, r: int, d: int, ranks: int, drop: bool
+) -> None:
     """Steps, last step, use and remainder agree with brute force (BATCH-2, COUNT-1, COUNT-2, PART-3)."""
     plan = make_plan(n, m, g, r, d, ranks, drop)
     sizes = brute_force_steps(n, m * g * r * d, ranks, drop)
@@ -63,7 +65,9 @@ def test_a_plan_equals_dealing_out_by_hand(n: int, m: int, g: int, r: int, d: in
     assert sum(map(sum, sizes)) == plan.samples_used
     assert n - sum(map(sum, sizes)) == plan.samples_left_over
     shares = [plan.share(rank) for rank in range(ranks)]
-    assert [(len(s), sum(s), (s or [0])[-1]) for s in sizes] == [(s.steps, s.samples, s.last_step) for s in shares]
+    assert [(len(s), sum(s), (s or [0])[-1]) for s in sizes] == [
+        (s.steps, s.samples, s.last_step) for s in shares
+    ]
 
 
 @given(st.integers(0, 10**20), st.lists(FACTOR, max_size=5))

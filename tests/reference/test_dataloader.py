@@ -31,7 +31,7 @@ def test_dropping_the_rest_is_the_default() -> None:
 
 
 def test_a_step_holds_all_factors() -> None:
-    """N = micro-batch x accumulation x replicas x device iterations, over consecutive samples (BATCH-1, BATCH-3)."""
+    """N is the product of all factors, over consecutive samples (BATCH-1, BATCH-3)."""
     made = loader(100, 2, g=2, r=2, d=3)
     assert (made.combinedBatchSize, made.batch_size, made.drop_last) == (24, 24, True)
     assert epoch(made)[0] == list(range(24))
@@ -62,7 +62,7 @@ def test_groups_of_inputs_divide_the_replicas() -> None:
 @pytest.mark.parametrize(("samples", "drop"), list(product((0, 1, 2, 3, 7, 12, 13), (True, False))))
 @KEPT
 def test_ranks_share_out_the_dataset(samples: int, drop: bool, seed: int | None) -> None:
-    """Shards are exclusive; kept, they are exhaustive; dropped, less than a round is lost, shuffled or not."""
+    """Shards are exclusive, exhaustive if kept, and lose less than a round if not; shuffled too."""
     ranks = [
         flat(epoch(loader(samples, 2, seed=seed, shuffle=seed is not None, rank=k, ranks=3, drop_last=drop)))
         for k in range(3)
@@ -88,7 +88,7 @@ def test_a_global_shuffle_mixes_across_ranks() -> None:
 
 
 def test_epochs_count_up_and_can_be_set() -> None:
-    """Each iteration is the next epoch; set_epoch names it, and counting goes on from there (ORDER-5, ORDER-6)."""
+    """Each iteration is the next epoch; set_epoch names it, and counting goes on (ORDER-5, ORDER-6)."""
     made = loader(20, 5, seed=3, shuffle=True)
     first, second, third = epoch(made), epoch(made), epoch(made)
     assert first != second != third
@@ -130,7 +130,9 @@ def test_unseeded_shuffles_differ_and_follow_torchs_seed() -> None:
 
 def test_a_generator_gives_the_seed_of_an_unseeded_shuffle() -> None:
     """`generator=`, as torch's loader takes it, makes the order repeat."""
-    orders = [epoch(loader(30, 5, shuffle=True, generator=torch.Generator().manual_seed(4))) for _ in range(2)]
+    orders = [
+        epoch(loader(30, 5, shuffle=True, generator=torch.Generator().manual_seed(4))) for _ in range(2)
+    ]
     assert orders[0] == orders[1]
 
 
@@ -142,7 +144,7 @@ def test_a_shuffle_over_ranks_needs_a_seed() -> None:
 
 @pytest.mark.parametrize(("samples", "ranks", "last"), [(7, 1, 1), (7, 2, 1), (2, 1, 2)])
 def test_a_smaller_last_step_is_announced(samples: int, ranks: int, last: int) -> None:
-    """With drop_last=False the warning says how large the last step will be, once and at the caller's line."""
+    """With drop_last=False a warning says how large the last step will be, once, at the caller's line."""
     with pytest.warns(UserWarning, match=f"holds {last} samples instead of 3") as caught:
         poptorch.DataLoader(options(ranks=ranks), Numbers(samples), 3, drop_last=False)
     assert [warning.filename for warning in caught] == [__file__]
