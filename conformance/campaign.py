@@ -163,8 +163,8 @@ def _draw(strategy: Any, examples: int, seed: int, take: Callable[[Scenario], An
         take(scenario)
 
     with _nothing_local():
-        test: Callable[[], None] = hypothesis_seed(seed)(_settings(examples, (Phase.generate,))(given(strategy)(each)))
-        test()
+        seeded: Any = hypothesis_seed(seed)
+        seeded(_settings(examples, (Phase.generate,))(given(strategy)(each)))()
 
 
 def _find(strategy: Any, violates: Callable[[Scenario], bool], examples: int, seed: int) -> Scenario:

@@ -117,15 +117,16 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
     """The claims of an adapter's dict. AdapterError, with value, rule and mend, if it says what can't be."""
     if not isinstance(given, Mapping | None):
         raise AdapterError(f"claims is {given!r}, but must be a dict such as dict(when_keeping='pad'); make it one")
-    fields = dict(given or {})
     known = [field.name for field in dataclasses.fields(Claims)]
-    for name in fields:
+    for name in given or {}:
         if name not in known:
             raise AdapterError(f"the claim {name!r} is unknown; the claims are {', '.join(known)}; mend or remove it")
+    # None takes a claim back, wherever it comes from: what is left is the default.
+    fields = {name: value for name, value in (given or {}).items() if value is not None}
     if "datasets" in fields:
         fields["datasets"] = _parse_datasets(fields["datasets"])
     for name, value in fields.items():
-        if name in _VALUES and value is not None and not _among(value, _VALUES[name]):
+        if name in _VALUES and not _among(value, _VALUES[name]):
             allowed = ", ".join(repr(choice) for choice in _VALUES[name])
             raise AdapterError(
                 f"the claim {name}={value!r} is not one of {allowed}; choose one of them or leave it out"
@@ -135,8 +136,8 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
 
 
 def _among(value: Any, choices: tuple[Any, ...]) -> bool:
-    # True == 1 in Python, but `smallest=True` is a slip and not a promise.
-    return any(value == choice and isinstance(value, bool) == isinstance(choice, bool) for choice in choices)
+    # True == 1 == 1.0 in Python, but `smallest=True` is a slip and not a promise.
+    return any(type(value) is type(choice) and value == choice for choice in choices)
 
 
 def _parse_datasets(value: Any) -> tuple[str, ...]:
@@ -151,7 +152,7 @@ def _parse_datasets(value: Any) -> tuple[str, ...]:
         raise AdapterError(
             f"the claim datasets={value!r} is not a choice of 'map' and 'iterable'; name one of them or both"
         )
-    return tuple(sorted(names, key=("map", "iterable").index))
+    return tuple(name for name in ("map", "iterable") if name in names)
 
 
 def _refuse_contradictions(fields: dict[str, Any]) -> None:

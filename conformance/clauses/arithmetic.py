@@ -127,7 +127,7 @@ def _refusal_rule(name: str) -> str:
     return f"a {name.replace('_', ' ')} that is no positive integer is a mistake of the caller, and silence hides it"
 
 
-@clause("COUNT-1", floor=60)
+@clause("COUNT-1", applies=lambda claims: claims.when_dropping is not None, floor=60)
 def steps_when_dropping(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Under drop_last the rank with the largest shard yields floor(shard / N) steps."""
     if not scenario.drop_last or scenario.has_device_factors:
@@ -135,13 +135,13 @@ def steps_when_dropping(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
     return _largest_step_count(scenario, claims, trace)
 
 
-@clause("COUNT-2", floor=60)
+@clause("COUNT-2", applies=lambda claims: claims.when_keeping is not None, floor=60)
 def steps_when_keeping(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """When the rest is kept the rank with the largest shard yields ceil(shard / N) steps."""
     return None if scenario.drop_last else _largest_step_count(scenario, claims, trace)
 
 
-@clause("COUNT-3", applies=lambda claims: claims.device_options)
+@clause("COUNT-3", applies=lambda claims: claims.device_options and claims.when_dropping is not None)
 def chained_floors(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Cutting by batch, rank, replica, accumulation and device iteration in turn is cutting once."""
     if not scenario.drop_last or not scenario.has_device_factors:
@@ -212,7 +212,11 @@ def _length_rule(claims: Claims) -> str:
     )
 
 
-@clause("COUNT-5", floor=60)
+def _promises_equal_ranks(claims: Claims) -> bool:
+    return bool({claims.when_dropping, claims.when_keeping} & {"drop", "pad"})
+
+
+@clause("COUNT-5", applies=_promises_equal_ranks, floor=60)
 def equal_steps(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """All ranks yield the same number of steps, unless "uneven" is claimed."""
     policy = claims.policy(scenario.drop_last)

@@ -58,6 +58,11 @@ class Clause:
 CLAUSES: dict[str, Clause] = {}
 
 
+def remainder(claims: Claims) -> bool:
+    """Whether anything is promised about samples that do not divide evenly; without it no shard has a known size."""
+    return claims.when_dropping is not None or claims.when_keeping is not None
+
+
 def always(claims: Claims) -> bool:
     """Every loader of a map-style dataset owes this."""
     return "map" in claims.datasets

@@ -1,8 +1,9 @@
 """Chapter 3, order: the judges of ORDER-1 to ORDER-11 and ORDER-14. The statistical ones are in `uniformity.py`."""
 
+from collections import Counter
 from math import comb, lgamma, log
 
-from conformance.clauses.base import Finding, Verdict, clause, known_samples, missing, show, usable
+from conformance.clauses.base import Finding, Verdict, clause, known_samples, missing, remainder, show, usable
 from conformance.clauses.partition import (
     CIRCUMSTANCES,
     lost_samples,
@@ -32,9 +33,7 @@ def dataset_order(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         epochs = trace.main.epoch(position)
         counts = known_samples(scenario, epochs)
         for rank, epoch in enumerate(epochs):
-            # What is inside a combined batch is BATCH-3's matter.
-            steps = [tuple(sorted(step)) for step in epoch.steps] if scenario.has_device_factors else epoch.steps
-            samples = [index for step in steps for index in step]
+            samples = [index for step in epoch.steps for index in _within(scenario, step, counts)]
             exercised = exercised or len(samples) > 1
             descent = next((i for i in range(1, len(samples)) if samples[i] <= samples[i - 1]), None)
             if descent is not None and any(counts[index] < 2 for index in samples[descent:]):
@@ -46,7 +45,13 @@ def dataset_order(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     return [] if exercised else None
 
 
-@clause("ORDER-2", applies=lambda claims: claims.layout is not None, floor=60)
+def _within(scenario: Scenario, step: tuple[int, ...], counts: Counter[int]) -> tuple[int, ...]:
+    # What is inside a combined batch is BATCH-3's matter; but padding stands where it stands.
+    padding = any(counts[index] > 1 for index in step)
+    return step if padding or not scenario.has_device_factors else tuple(sorted(step))
+
+
+@clause("ORDER-2", applies=lambda claims: claims.layout is not None and remainder(claims), floor=60)
 def layout(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The unshuffled shard of each rank is the run, or the stride, that is claimed."""
     if (
@@ -110,13 +115,13 @@ def _padded_shard(scenario: Scenario, samples: list[int]) -> int:
     return -(-scenario.samples // scenario.world_size) if scenario.drop_last else len(samples)
 
 
-@clause("ORDER-3", applies=_shuffles, floor=20, twin=True)
+@clause("ORDER-3", applies=lambda claims: _shuffles(claims) and remainder(claims), floor=20, twin=True)
 def permutation(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """On one rank, a shuffled epoch holds each sample once."""
     return _shuffled_membership(scenario, claims, trace) if scenario.world_size == 1 else None
 
 
-@clause("ORDER-4", applies=_shuffles, floor=40, twin=True)
+@clause("ORDER-4", applies=lambda claims: _shuffles(claims) and remainder(claims), floor=40, twin=True)
 def one_permutation_for_all_ranks(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Over several ranks, a shuffled epoch is as exclusive and exhaustive as an unshuffled one."""
     return _shuffled_membership(scenario, claims, trace) if scenario.world_size > 1 else None

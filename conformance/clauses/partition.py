@@ -17,6 +17,7 @@ from conformance.clauses.base import (
     listed,
     missing,
     padded_to_full_steps,
+    remainder,
     repeated,
     show,
     usable,
@@ -26,7 +27,7 @@ from conformance.scenario import Scenario, count
 from conformance.trace import Epoch, Run, Trace
 
 
-@clause("PART-1", floor=100)
+@clause("PART-1", applies=remainder, floor=100)
 def exclusive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """No sample comes twice beyond the padding that is claimed."""
     if scenario.shuffle or claims.policy(scenario.drop_last) is None or scenario.samples == 0 or not usable(trace.main):
@@ -34,7 +35,7 @@ def exclusive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     return _first(scenario, trace.main, lambda epochs: repeats_beyond_padding(scenario, claims, epochs))
 
 
-@clause("PART-2", floor=60)
+@clause("PART-2", applies=lambda claims: claims.when_keeping in ("pad", "uneven"), floor=60)
 def exhaustive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """When the rest is kept, nothing is missing."""
     if scenario.drop_last or claims.when_keeping in (None, "drop"):
@@ -86,7 +87,7 @@ def _foreign(scenario: Scenario, epochs: tuple[Epoch, ...]) -> Finding | None:
     return None
 
 
-@clause("PART-6", floor=60)
+@clause("PART-6", applies=remainder, floor=60)
 def balanced(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Shards are equal; under "uneven" they differ by at most one sample, or one step under drop_last."""
     policy = claims.policy(scenario.drop_last)
