@@ -1,0 +1,140 @@
+"""A correct loader in plain Python: decides what every loader of the museum does right, but for one step.
+
+The steps of an epoch are methods, so that a bad loader changes one of them: `check` the request, bring the samples in
+`order`, take this rank's `shard`, `cut` it into steps, and `fetch` each. The class is its own adapter: it has `claims`
+and `load`, and its instances are the loaders.
+"""
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from itertools import cycle, islice
+from random import Random
+from typing import Any, ClassVar
+
+FACTORS = ("batch_size", "world_size", "replication_factor", "device_iterations", "gradient_accumulation")
+FULL = dict(
+    when_dropping="drop",
+    when_keeping="pad",
+    layout="strided",
+    shuffle="global",
+    workers=True,
+    epochs="set_epoch",
+    length=True,
+    device_options=True,
+)
+
+
+class Correct:
+    """One rank's loader: it does what its claims say."""
+
+    claims: ClassVar[dict[str, Any]] = FULL
+
+    @classmethod
+    def load(cls, request: Any) -> "Correct":
+        """The adapter's function."""
+        return cls(request)
+
+    def __init__(self, request: Any) -> None:
+        self.check(request)
+        self.request = request
+        self.epoch = 0
+
+    def check(self, request: Any) -> None:
+        """Refuse what can't be asked for."""
+        for name in FACTORS:
+            value = getattr(request, name)
+            # BATCH-4, BATCH-5
+            if type(value) is not int or value < 1:
+                raise ValueError(f"{name} is {value!r}, but must be an integer of at least 1")
+        if not 0 <= request.rank < request.world_size:
+            raise ValueError(f"rank is {request.rank}, but must be 0 to {request.world_size - 1}")
+        smallest = self.claims.get("smallest", 0)
+        least = request.world_size if smallest == "world_size" else smallest
+        if len(request.dataset) < least:
+            raise ValueError(f"the dataset holds {len(request.dataset)} samples, but needs {least}")
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch comes next."""
+        self.epoch = epoch
+
+    def policy(self) -> str:
+        """What becomes of the samples that do not divide evenly over the ranks."""
+        return str(self.claims["when_dropping" if self.request.drop_last else "when_keeping"])
+
+    def mixed_seed(self) -> int:
+        """One number for seed and epoch; hashed, so that neighbours have nothing in common (ORDER-14)."""
+        return mix(self.request.seed, self.epoch)
+
+    def order(self) -> list[int]:
+        """The samples of the epoch, in the order that all ranks share."""
+        order = list(range(len(self.request.dataset)))
+        return self.shuffled(order, Random(self.mixed_seed())) if self.request.shuffle else order
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        """The order, shuffled as claimed."""
+        if self.claims.get("shuffle") == "buffered":
+            return through_a_buffer(order, generator)
+        generator.shuffle(order)
+        return order
+
+    def shard(self, order: list[int]) -> list[int]:
+        """This rank's part of the order."""
+        rank, ranks = self.request.rank, self.request.world_size
+        if self.policy() == "drop":
+            order = order[: len(order) - len(order) % ranks]
+        elif self.policy() == "pad":
+            order = padded(order, len(order) + -len(order) % ranks)
+        if self.claims.get("layout") == "contiguous":
+            return order[rank * len(order) // ranks : (rank + 1) * len(order) // ranks]
+        return order[rank::ranks]
+
+    def cut(self, shard: list[int]) -> list[list[int]]:
+        """The shard in steps of N samples."""
+        size = self.request.combined_batch
+        steps = [shard[start : start + size] for start in range(0, len(shard), size)]
+        return [step for step in steps if len(step) == size or not self.request.drop_last]
+
+    def steps(self) -> list[list[int]]:
+        """The epoch's steps, as indices of samples."""
+        return self.cut(self.shard(self.order()))
+
+    def fetch(self, step: list[int]) -> list[int]:
+        """The samples of a step."""
+        return [self.request.dataset[index] for index in step]
+
+    def __iter__(self) -> Iterator[list[int]]:
+        steps = self.steps()
+        if self.claims.get("epochs") == "automatic":
+            self.epoch += 1
+        for step in steps:
+            yield self.fetch(step)
+
+    def __len__(self) -> int:
+        return len(self.steps())
+
+
+def mix(*numbers: int) -> int:
+    """A 64-bit number that looks random for every tuple of numbers."""
+    return int.from_bytes(blake2b(repr(numbers).encode(), digest_size=8).digest(), "big")
+
+
+def padded(order: list[int], size: int) -> list[int]:
+    """The order, and again from its beginning until there are `size`; nothing can be repeated of nothing."""
+    return list(islice(cycle(order), size)) if order else order
+
+
+def through_a_buffer(order: list[int], generator: Random, size: int = 4) -> list[int]:
+    """The order, each sample drawn from a buffer of the next few."""
+    buffer, drawn = order[:size], []
+    for index in order[size:]:
+        place = generator.randrange(len(buffer))
+        drawn.append(buffer[place])
+        buffer[place] = index
+    generator.shuffle(buffer)
+    return drawn + buffer
+
+
+def claiming(name: str, **claims: Any) -> type[Correct]:
+    """The correct loader with some claims changed; it does what they say. None takes a claim back."""
+    kept = {claim: value for claim, value in {**FULL, **claims}.items() if value is not None}
+    return type(name, (Correct,), {"claims": kept, "__doc__": f"{name}: correct.", "__module__": __name__})
