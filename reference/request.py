@@ -114,10 +114,12 @@ def torch_arguments(request: LoaderRequest, seed: int) -> tuple[dict[str, Any], 
 def _our_epochs(request: LoaderRequest, seed: int) -> EpochSampler:
     """Return the steps of this rank, epoch by epoch."""
     if request.ranks > 1:
-        assert not request.shuffle or request.options._seed() is not None, (
-            f"shuffle=True on {request.ranks} processes needs one order for all of them: call "
-            f"options.randomSeed(n) with the same n in each before building the loader."
-        )
+        if request.shuffle and request.options._seed() is None:
+            # Raised and not asserted: under `python -O` the ranks would disagree in silence.
+            raise AssertionError(
+                f"shuffle=True on {request.ranks} processes needs one order for all of them: call "
+                f"options.randomSeed(n) with the same n in each before building the loader."
+            )
         if request.batch_size is None:
             raise ValueError(
                 f"batch_size is None, but {request.ranks} processes share out whole steps: give a batch "
