@@ -18,7 +18,11 @@ from conformance.peers import BUILT_IN, poptorch_shape
 
 def resolve(spec: str) -> Implementation:
     """The implementation that `spec` names. AdapterError says what was looked for, and where."""
-    place, _, attribute = spec.rpartition(":") if ":" in spec else (spec, "", "")
+    place, colon, attribute = spec.rpartition(":") if ":" in spec else (spec, "", "")
+    # A relative module has nothing to be relative to.
+    relative = place.startswith(".") and not place.endswith(".py")
+    if not place or relative or (colon and not attribute):
+        raise AdapterError(f"{spec!r} names no implementation; give a name, a module, module:attribute or a .py file")
     found: Any = _import(BUILT_IN.get(place, place))
     if attribute:
         if not hasattr(found, attribute):
@@ -67,9 +71,7 @@ def _import(place: str) -> ModuleType:
                 f"there is no module {place!r} on the import path, and it is no built-in name ({names}) and no file; "
                 "install the package, run from the folder that holds it, or give the path of a .py file"
             ) from error
-        raise AdapterError(
-            f"{place} can't be imported: it needs {error.name!r}, which is not installed; install it"
-        ) from error
+        raise AdapterError(_import_failed(place, error)) from error
     except (Exception, SystemExit) as error:
         raise AdapterError(_import_failed(place, error)) from error
 
@@ -93,7 +95,10 @@ def _import_file(path: Path) -> ModuleType:
 
 
 def _import_failed(place: str, error: BaseException) -> str:
-    return f"{place} can't be imported: it raises {type(error).__name__}: {error}; mend it until `import` works"
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"{place} can't be imported: it needs {error.name!r}, which is not installed; install it"
+    text = " ".join(str(error).split())
+    return f"{place} can't be imported: it raises {type(error).__name__}: {text}; mend it until `import` works"
 
 
 def _submodule(package: ModuleType) -> ModuleType | None:
