@@ -163,8 +163,10 @@ def _draw(strategy: Any, examples: int, seed: int, take: Callable[[Scenario], An
         take(scenario)
 
     with _nothing_local():
-        seeded: Any = hypothesis_seed(seed)
-        seeded(_settings(examples, (Phase.generate,))(given(strategy)(each)))()
+        # Hypothesis leaves its decorators untyped.
+        with_examples: Any = given(strategy)
+        with_seed: Any = hypothesis_seed(seed)
+        with_seed(_settings(examples, (Phase.generate,))(with_examples(each)))()
 
 
 def _find(strategy: Any, violates: Callable[[Scenario], bool], examples: int, seed: int) -> Scenario:

@@ -4,6 +4,7 @@ A clause is an item, `conformance/clauses/partition.py::PART-1`, made by collect
 and no naming rule of the folder that pytest happens to be run from can change a verdict.
 """
 
+import argparse
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         destination = "loaderspec_" + name.replace("-", "_")
         try:
             group.addoption(f"--{name}", f"--loaderspec-{name}", dest=destination, **settings)
-        except ValueError:
+        except (ValueError, argparse.ArgumentError):
             group.addoption(f"--loaderspec-{name}", dest=destination, **settings)
 
 
@@ -104,7 +105,8 @@ def options_of(config: pytest.Config) -> Options:
         tier=config.getoption("loaderspec_tier"),
         seed=plugin_report.seed_of(config),
         patience=config.getoption("loaderspec_patience"),
-        strict=config.getoption("loaderspec_strict"),
+        # pytest has a --strict of its own; whoever types it means ours as well.
+        strict=config.getoption("loaderspec_strict") or "--strict" in config.invocation_params.args,
         known=read_known(Path(known)) if known else {},
         case=parse_case(case) if case else None,
     )

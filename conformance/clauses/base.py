@@ -15,6 +15,8 @@ from conformance.trace import Epoch, Run, Trace
 
 Level = Literal["MUST", "SHOULD"]
 Family = Literal["map", "workers", "refusals", "statistics"]
+# The order of the chapters in specs/.
+_CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER", "WORK", "ERROR", "LEAK")
 _MOST_LINES = 5
 _MOST_WIDTH = 72
 
@@ -49,10 +51,10 @@ class Clause:
     twin: bool = False
 
     @property
-    def number(self) -> tuple[str, int]:
-        """For sorting: PART-2 comes before PART-10."""
+    def number(self) -> tuple[int, int]:
+        """For sorting: by chapter, and PART-2 before PART-10."""
         name, _, number = self.id.partition("-")
-        return name, int(number)
+        return _CHAPTERS.index(name), int(number)
 
 
 CLAUSES: dict[str, Clause] = {}

@@ -1,21 +1,22 @@
 """Chapter 3, statistics: the judges of ORDER-12 and ORDER-13.
 
-All draws are made with fixed seeds, so a verdict never changes from run to run. Each test's chance of accusing a
-uniform shuffle is below 1e-9: normal deviates are compared with 7 standard deviations, and chi-square values with the
-point that the Wilson-Hilferty approximation puts at 6 standard deviations.
+All draws are made with fixed seeds, so a verdict never changes from run to run. The chance that a whole experiment
+accuses a uniform shuffle is below 1e-9: counts are compared by Chernoff's bound, which holds for binomial and for
+hypergeometric counts, at 1e-12 each; the chi-square value with the point that the Wilson-Hilferty approximation puts
+at 6 standard deviations.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise, permutations
-from math import factorial, sqrt
+from math import factorial, log, sqrt
 
 from conformance.clauses.base import Finding, Verdict, clause, show
 from conformance.contract import Claims
 from conformance.scenario import Scenario
 from conformance.trace import Epoch, Trace
 
-_DEVIATIONS = 7.0
+_LEAST_CHANCE = log(1e-12)
 _CHI_SQUARE_DEVIATIONS = 6.0
 _SMALL = 4  # datasets up to this size: every permutation is counted
 _BLOCKS = 4
@@ -66,24 +67,35 @@ def _chi_square_limit(freedom: int) -> float:
 def _badly_mixed(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
     size = len(orders[0])
     followed = sum(1 for order in orders for one, other in pairwise(order) if other == one + 1)
-    expected = len(orders) * (size - 1) / size
-    if abs(followed - expected) > _DEVIATIONS * sqrt(expected) + 1:
-        return (
-            "neighbours-stay-together",
-            f"a sample is followed by its neighbour {followed} times, expected {expected:.0f}",
-        )
+    # In a uniform order about one sample is followed by its neighbour, as rarely more as by Poisson's law.
+    if _more_than_chance(followed, len(orders)):
+        return "neighbours-stay-together", f"a sample is followed by its neighbour {followed} times, not {len(orders)}"
     block = size // _BLOCKS
     moves = Counter((order[at] // block, at // block) for order in orders for at in range(block * _BLOCKS))
-    # Hypergeometric: how many of a block's samples land in a block of positions.
-    mean = block * block / size
-    deviation = sqrt(len(orders) * mean * (1 - block / size) ** 2 * size / (size - 1))
     for came_from in range(_BLOCKS):
         for went_to in range(_BLOCKS):
             moved = moves[came_from, went_to]
-            if abs(moved - len(orders) * mean) > _DEVIATIONS * deviation + 1:
+            if _improbable(moved, block * len(orders), block / size):
                 place = f"quarter {came_from + 1} of the dataset into quarter {went_to + 1} of the epoch"
-                return "local-shuffle", f"{moved} samples went from {place}, expected {len(orders) * mean:.0f}"
+                expected = len(orders) * block * block / size
+                return "local-shuffle", f"{moved} samples went from {place}, expected {expected:.0f}"
     return None
+
+
+def _more_than_chance(hits: int, mean: float) -> bool:
+    """Whether a Poisson count is too large: Chernoff's bound on its upper tail."""
+    return hits > mean and hits - mean - hits * log(hits / mean) < _LEAST_CHANCE
+
+
+def _improbable(hits: int, trials: int, share: float) -> bool:
+    """Whether so many hits, or so few, are too improbable: Chernoff's bound on both tails of a binomial."""
+    rate = hits / trials
+    parts = ((rate, share), (1 - rate, 1 - share))
+    divergence = sum(
+        observed * log(observed / expected) for observed, expected in parts if observed > 0 and expected > 0
+    )
+    impossible = any(observed > 0 and expected <= 0 for observed, expected in parts)
+    return impossible or -trials * divergence < _LEAST_CHANCE
 
 
 @clause("ORDER-13", family="statistics", applies=_global, floor=2)
@@ -109,14 +121,12 @@ def mixes_across_ranks(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
 
 
 def _stuck_sample(places: list[dict[int, int]], scenario: Scenario) -> str | None:
-    share = 1 / scenario.world_size
-    mean = len(places) * share
-    deviation = sqrt(mean * (1 - share))
     counts = Counter((index, rank) for place in places for index, rank in place.items())
     for index in range(scenario.samples):
         for rank in range(scenario.world_size):
-            if abs(counts[index, rank] - mean) > _DEVIATIONS * deviation:
-                times = f"{counts[index, rank]} of {len(places)} epochs, expected {mean:.0f}"
+            if _improbable(counts[index, rank], len(places), 1 / scenario.world_size):
+                expected = len(places) / scenario.world_size
+                times = f"{counts[index, rank]} of {len(places)} epochs, expected {expected:.0f}"
                 return f"sample {index} was on rank {rank} in {times}"
     return None
 
@@ -124,11 +134,10 @@ def _stuck_sample(places: list[dict[int, int]], scenario: Scenario) -> str | Non
 def _inseparable_pair(places: list[dict[int, int]], scenario: Scenario) -> str | None:
     shard = scenario.samples // scenario.world_size
     share = (shard - 1) / (scenario.samples - 1)
-    mean = len(places) * share
     for index in range(scenario.samples - 1):
         together = sum(1 for place in places if place[index] == place[index + 1])
-        if abs(together - mean) > _DEVIATIONS * sqrt(mean * (1 - share)):
-            times = f"{together} of {len(places)} epochs, expected {mean:.0f}"
+        if _improbable(together, len(places), share):
+            times = f"{together} of {len(places)} epochs, expected {len(places) * share:.0f}"
             return f"samples {index} and {index + 1} were on one rank in {times}"
     return None
 

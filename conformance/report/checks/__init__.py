@@ -1,0 +1,60 @@
+"""The clauses once more, as small functions that a reproduction script carries with it.
+
+Each takes the case (the numbers of the scenario and the claims that bind it) and the runs (by name, for each rank its
+epochs, failure and generator states, as plain namespaces), and gives the sentence that says what is wrong, or "".
+They are simpler than the judges, use the standard library alone, and need to agree with the judges on one case only.
+"""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+from conformance.report.checks import arithmetic, order, partition, statistics
+
+Check = Callable[[SimpleNamespace, dict[str, list[SimpleNamespace]]], str]
+
+CHECKS: dict[str, Check] = {
+    "BATCH-1": arithmetic.full_steps,
+    "BATCH-2": arithmetic.only_the_last_step_is_short,
+    "BATCH-3": arithmetic.steps_in_order,
+    "BATCH-4": arithmetic.refused,
+    "BATCH-5": arithmetic.refused,
+    "COUNT-1": arithmetic.number_of_steps,
+    "COUNT-2": arithmetic.number_of_steps,
+    "COUNT-3": arithmetic.number_of_steps,
+    "COUNT-4": arithmetic.length_is_true,
+    "COUNT-5": arithmetic.equal_steps,
+    "COUNT-6": arithmetic.tiny_epochs_end,
+    "COUNT-7": arithmetic.epochs_end,
+    "PART-1": partition.nothing_twice,
+    "PART-2": partition.nothing_lost,
+    "PART-3": partition.nothing_lost,
+    "PART-4": partition.padding_is_small,
+    "PART-5": partition.nothing_foreign,
+    "PART-6": partition.balanced,
+    "PART-7": partition.same_shard,
+    "PART-8": partition.nobody_left_out,
+    "ORDER-1": order.dataset_order,
+    "ORDER-2": order.layout,
+    "ORDER-3": order.as_exact_as_unshuffled,
+    "ORDER-4": order.as_exact_as_unshuffled,
+    "ORDER-5": order.same_order,
+    "ORDER-6": order.epochs_differ,
+    "ORDER-7": order.seeds_differ,
+    "ORDER-8": order.same_order,
+    "ORDER-9": order.same_order,
+    "ORDER-10": order.generators_not_reseeded,
+    "ORDER-11": order.generators_not_drawn_from,
+    "ORDER-12": statistics.uniform,
+    "ORDER-13": statistics.mixes_across_ranks,
+    "ORDER-14": order.seed_and_epoch_not_added,
+}
+
+# A run that raises, hangs or dies is the fault itself here; under any other clause it is no answer.
+OF_FAILURES = ("BATCH-4", "BATCH-5", "COUNT-6", "COUNT-7")
+
+
+def check_of(clause_id: str, samples: int) -> Check:
+    """The check of a clause. Small and large datasets are held against different statistics."""
+    if clause_id == "ORDER-12" and samples > statistics.SMALL:
+        return statistics.mixed_from_end_to_end
+    return CHECKS[clause_id]

@@ -1,0 +1,25 @@
+"""What the checks of all chapters count."""
+
+from collections import Counter
+from types import SimpleNamespace
+
+
+def epochs_of(ranks: list[SimpleNamespace]) -> list[tuple[SimpleNamespace, ...]]:
+    """Epoch by epoch, what each rank delivered."""
+    return list(zip(*(rank.epochs for rank in ranks), strict=True))
+
+
+def samples_of(epoch: SimpleNamespace) -> list[int]:
+    """The samples of one rank's epoch, in the order of delivery."""
+    return [index for step in epoch.steps for index in step]
+
+
+def times_of(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]) -> Counter[int]:
+    """How often each sample of the dataset came, over all ranks."""
+    return Counter(index for epoch in epochs for index in samples_of(epoch) if 0 <= index < case.samples)
+
+
+def missing_from(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]) -> list[int]:
+    """The samples that came on no rank."""
+    times = times_of(case, epochs)
+    return [index for index in range(case.samples) if not times[index]]

@@ -1,0 +1,139 @@
+"""The checks of chapter 3: in which order samples come, and what has an influence on it."""
+
+from collections import Counter
+from math import comb, lgamma, log
+from types import SimpleNamespace
+
+from conformance.report.checks.common import epochs_of, missing_from, samples_of, times_of
+from conformance.report.checks.partition import (
+    lost_beyond_dropping,
+    repeats_beyond_padding,
+    too_much_padding,
+    unbalanced,
+)
+
+
+def dataset_order(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
+    """ORDER-1: unshuffled, the samples of a rank ascend; padding may start again behind them."""
+    for epochs in epochs_of(runs["main"]):
+        times = times_of(case, epochs)
+        for rank, epoch in enumerate(epochs):
+            one_batch = case.combined_batch == case.batch_size
+            samples = [index for step in epoch.steps for index in (step if one_batch else sorted(step))]
+            falls = [at for at in range(1, len(samples)) if samples[at] <= samples[at - 1]]
+            if falls and any(times[index] < 2 for index in samples[falls[0] :]):
+                return f"rank {rank} delivers {samples[falls[0]]} after {samples[falls[0] - 1]}"
+    return ""
+
+
+def layout(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
+    """ORDER-2: a rank holds one run of samples, or the samples r, r + R, r + 2R, ..., as claimed."""
+    for epochs in epochs_of(runs["main"]):
+        behind = 0
+        for rank, epoch in enumerate(epochs):
+            samples = samples_of(epoch)
+            if case.combined_batch != case.batch_size and case.policy != "pad":
+                samples.sort()
+            shard = -(-case.samples // case.world_size) if case.drop_last else len(samples)
+            start = rank * shard if case.policy == "pad" else max(behind, samples[0] if samples else 0)
+            for position, index in enumerate(samples):
+                right = start + position if case.layout == "contiguous" else rank + position * case.world_size
+                if index != right and right < case.samples:
+                    return f"rank {rank} holds {index} where {right} belongs"
+            behind = max(behind, samples[-1] + 1 if samples else 0)
+    return ""
+
+
+def as_exact_as_unshuffled(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
+    """ORDER-3, ORDER-4: a shuffled epoch repeats and loses no more than an unshuffled one."""
+    unshuffled = deviations(case, epochs_of(runs["unshuffled"])[0])
+    for epochs in epochs_of(runs["main"]):
+        worse = any(here > there for here, there in zip(deviations(case, epochs), unshuffled, strict=True))
+        for fault in (repeats_beyond_padding, lost_beyond_dropping, too_much_padding, unbalanced):
+            sentence = fault(case, epochs)
+            if sentence and worse:
+                return sentence
+    return ""
+
+
+def deviations(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]) -> tuple[int, int, int]:
+    """How many samples are repeated, how many are missing, and how far the ranks' shares lie apart."""
+    times = times_of(case, epochs)
+    sizes = [len(samples_of(epoch)) for epoch in epochs]
+    return times.total() - len(times), len(missing_from(case, epochs)), max(sizes) - min(sizes)
+
+
+def same_order(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
+    """ORDER-5, ORDER-8, ORDER-9: both runs give the same order."""
+    main, other = runs.values()
+    for rank, (first, second) in enumerate(zip(main, other, strict=True)):
+        # Where the second run begins at a later epoch, the last ones are compared.
+        for here, there in zip(reversed(first.epochs), reversed(second.epochs), strict=False):
+            same_samples = sorted(samples_of(here)) == sorted(samples_of(there))
+            if not same_samples or (case.in_order and here.steps != there.steps):
+                return f"epoch {here.number} of rank {rank} comes in another order the second time"
+    return ""
+
+
+def orders_of(ranks: list[SimpleNamespace]) -> list[str]:
+    """The order of each epoch: the samples of rank 0 as they come, then those of rank 1, and so on."""
+    return [str([samples_of(epoch) for epoch in epochs]) for epochs in epochs_of(ranks)]
+
+
+def beyond_chance(case: SimpleNamespace, ranks: list[SimpleNamespace], ways: int, coincidences: int) -> bool:
+    """Whether a fair shuffle does so, in one of so many ways, less than once in 10^9 runs."""
+    first = [samples_of(epoch) for epoch in epochs_of(ranks)[0]]
+    delivered = min(case.samples, len({index for samples in first for index in samples}))
+    choices = lgamma(case.samples + 1) - lgamma(case.samples - delivered + 1) if case.in_order else 0.0
+    if case.shuffle_claim == "buffered":
+        # Even a buffer of two chooses at each sample but the last.
+        choices = max(0, max(map(len, first)) - 1) * log(2)
+    return log(ways) - choices * coincidences < log(1e-9)
+
+
+def epochs_differ(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
+    """ORDER-6: another epoch gives another order."""
+    orders = orders_of(runs["main"])
+    equal = max(Counter(orders).values())
+    if equal > 1 and beyond_chance(case, runs["main"], comb(len(orders), equal), equal - 1):
+        return f"{equal} of {len(orders)} epochs have the same order"
+    return ""
+
+
+def seeds_differ(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
+    """ORDER-7: another seed gives another order."""
+    main, other = orders_of(runs["main"]), orders_of(runs["seed+1"])
+    equal = sum(here == there for here, there in zip(main, other, strict=True))
+    if equal and beyond_chance(case, runs["main"], comb(len(main), equal), equal):
+        return f"{equal} of {len(main)} epochs have the same order with the next seed"
+    return ""
+
+
+def seed_and_epoch_not_added(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
+    """ORDER-14: epoch e + 1 of a seed is not epoch e of the next seed."""
+    later, other = orders_of(runs["main"])[1:], orders_of(runs["seed+1"])[:-1]
+    equal = sum(here == there for here, there in zip(later, other, strict=True))
+    if equal and beyond_chance(case, runs["main"], comb(len(later), equal), equal):
+        return f"{equal} of {len(later)} epochs have the order of the epoch before with the next seed"
+    return ""
+
+
+def generators_not_reseeded(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
+    """ORDER-10: a global generator does not end in one state whatever state it had before."""
+    return disturbed_generator(runs, reseeded=True)
+
+
+def generators_not_drawn_from(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
+    """ORDER-11: a global generator is where it was."""
+    return disturbed_generator(runs, reseeded=False)
+
+
+def disturbed_generator(runs: dict[str, list[SimpleNamespace]], reseeded: bool) -> str:
+    """Which library's generator was moved, or put in one and the same state."""
+    for rank, (one, other) in enumerate(zip(runs["main"], runs["random-state"], strict=True)):
+        for library, (before, after) in vars(one.states).items():
+            second_before, second_after = vars(other.states).get(library, (before, after))
+            forgotten = before != second_before and after == second_after
+            if after != before and forgotten == reseeded:
+                return f"rank {rank}: {library}'s global generator {'is reseeded' if reseeded else 'has moved on'}"
+    return ""
