@@ -6,7 +6,7 @@ from typing import Any
 from conformance.contract import Claims
 from conformance.fleet import Fleet
 from conformance.member import Task
-from conformance.scenario import Scenario, Variant, simpler
+from conformance.scenario import REFUSED_VALUES, Scenario, Variant, simpler
 from conformance.trace import Run, Trace
 
 # The caller's global generators before a run; any other number is another state.
@@ -85,10 +85,6 @@ def _arguments(scenario: Scenario, rank: int) -> dict[str, Any]:
         name, _, value = scenario.refusal.partition("=")
         arguments[name] = REFUSED_VALUES[value]
     return arguments
-
-
-# What a refusal's value means; written out, so that nothing is evaluated.
-REFUSED_VALUES: dict[str, Any] = {"0": 0, "-1": -1, "-3": -3, "1": 1, "2": 2, "True": True, "1.5": 1.5, "2.0": 2.0}
 
 
 def variants(claims: Claims) -> tuple[Variant, ...]:

@@ -7,7 +7,7 @@ micro-batch 1, drop_last=False.
 import dataclasses
 import re
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 # What the second run of a scenario changes; each is a promise that the delivery does not (or does) depend on it.
 Variant = Literal[
@@ -34,7 +34,11 @@ _NUMBERS = (
     ("s", "seed", 0),
     ("x", "seeds", 1),
 )
+_MAY_BE_ZERO = ("samples", "num_workers", "seed")
 _DEVICE_FACTORS = ("gradient_accumulation", "replication_factor", "device_iterations")
+_REFUSABLE = ("batch_size", "world_size", "rank", *_DEVICE_FACTORS)
+# What a refusal's value means; written out, so that nothing is evaluated.
+REFUSED_VALUES: dict[str, Any] = {"0": 0, "-1": -1, "-3": -3, "1": 1, "2": 2, "True": True, "1.5": 1.5, "2.0": 2.0}
 
 
 @dataclass(frozen=True)
@@ -105,33 +109,43 @@ class Scenario:
 
 def from_code(code: str) -> Scenario:
     """The scenario of a `code`. ValueError, with the part that can't be read, if it is none."""
-    fields: dict[str, object] = {}
-    letters = {letter: field for letter, field, _ in _NUMBERS}
+    fields: dict[str, Any] = {}
     for part in code.split(","):
-        number = re.fullmatch(r"([a-z])(\d+)", part)
-        if number and number[1] in letters:
-            fields[letters[number[1]]] = int(number[2])
-        elif part in ("drop", "keep"):
-            fields["drop_last"] = part == "drop"
-        elif part == "shuffle":
-            fields["shuffle"] = True
-        elif part in VARIANTS:
-            fields["variant"] = part
-        elif "=" in part:
-            fields["refusal"] = part
-        else:
-            raise ValueError(f"{part!r} in the case {code!r} can't be read; a case looks like n1,w2,b1,keep")
+        field, value = _part(part, code)
+        if field in fields:
+            raise ValueError(f"{part!r} in the case {code!r} says {field} a second time; say it once")
+        if type(value) is int and value < 1 and field not in _MAY_BE_ZERO:
+            raise ValueError(f"{part!r} in the case {code!r} says {field} below 1; the least is 1")
+        fields[field] = value
     missing = [field for _, field, default in _NUMBERS if default is None and field not in fields]
     if missing:
         raise ValueError(f"the case {code!r} does not say {' and '.join(missing)}; a case looks like n1,w2,b1,keep")
-    return Scenario(**fields)  # type: ignore[arg-type]  # the names come from the table above
+    return Scenario(**fields)
+
+
+def _part(part: str, code: str) -> tuple[str, Any]:
+    """The field that one part of a code sets, and its value."""
+    letters = {letter: field for letter, field, _ in _NUMBERS}
+    number = re.fullmatch(r"([a-z])([0-9]+)", part)
+    if number and number[1] in letters:
+        return letters[number[1]], int(number[2])
+    if part in ("drop", "keep"):
+        return "drop_last", part == "drop"
+    if part == "shuffle":
+        return "shuffle", True
+    if part in VARIANTS:
+        return "variant", part
+    name, _, value = part.partition("=")
+    if name in _REFUSABLE and value in REFUSED_VALUES:
+        return "refusal", part
+    raise ValueError(f"{part!r} in the case {code!r} can't be read; a case looks like n1,w2,b1,keep")
 
 
 def count(number: int, noun: str) -> str:
     """``1 sample``, ``2 samples``."""
     if number == 1:
         return f"1 {noun}"
-    return f"{number} {noun}es" if noun.endswith("ch") else f"{number} {noun}s"
+    return f"{number} {noun}es" if noun.endswith("tch") else f"{number} {noun}s"
 
 
 def simpler(scenario: Scenario, **changes: object) -> Scenario:
