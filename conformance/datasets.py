@@ -43,8 +43,11 @@ def decode(batch: Any) -> list[int]:
         raise Undecodable(f"a batch holds {batch!r}, which is no sample; give the adapter a decode(batch)")
     if isinstance(batch, int | np.integer):
         return [int(batch)]
+    if isinstance(batch, float):
+        return _decode_array(np.asarray(batch, dtype=np.float64))
     if hasattr(batch, "__array__"):
-        return _decode_array(np.asarray(batch))
+        # torch hands out no array while gradients are recorded.
+        return _decode_array(np.asarray(batch.detach() if hasattr(batch, "detach") else batch))
     if isinstance(batch, Iterable) and not isinstance(batch, Iterator):
         return [value for part in batch for value in decode(part)]
     raise Undecodable(f"a batch is a {type(batch).__name__}, which can't be read; give the adapter a decode(batch)")
@@ -53,8 +56,10 @@ def decode(batch: Any) -> list[int]:
 def _decode_array(array: Any) -> list[int]:
     if array.dtype.kind in "iu" or array.size == 0:
         return [int(value) for value in array.ravel()]
-    # A framework may turn integers into floats on the way; whole ones still tell who they are.
-    if array.dtype.kind == "f" and bool((array == np.floor(array)).all()):
+    # A framework may turn integers into floats on the way; whole ones still tell who they are, unless they are so
+    # short that neighbours become equal (float16 from 2048 on).
+    exact = array.dtype.kind == "f" and array.dtype.itemsize >= 4
+    if exact and bool((np.isfinite(array) & (array == np.floor(array))).all()):
         return [int(value) for value in array.ravel()]
     raise Undecodable(
         f"a batch is an array of {array.dtype}, which holds no sample ids; give the adapter a decode(batch)"
