@@ -49,7 +49,7 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
         _read_another_loader(implementation, task, workdir)
     epochs: list[Epoch] = []
     failure = None
-    before = random_state.digests()
+    before = random_state.seed_all_and_tell(task.random_seed)
     try:
         _read(implementation, task, workdir, epochs)
     except _Stopped as stopped:
@@ -155,8 +155,6 @@ def _read_another_loader(implementation: Implementation, task: Task, workdir: st
         _read(implementation, other, workdir, [])
     except _Stopped:
         return  # what this loader does wrong is found by its own scenario
-    finally:
-        random_state.seed_all(task.random_seed)
 
 
 def _combined(task: Task) -> int:
