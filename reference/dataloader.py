@@ -76,9 +76,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._borrower: weakref.ref[_Pass] | None = None
         arguments, self._steps = torch_arguments(asked, self._base_seed)
         persistent = asked.workers > 0 if persistent_workers is None else persistent_workers
-        super().__init__(
-            dataset, num_workers=asked.workers, persistent_workers=persistent, **arguments, **kwargs
-        )
+        super().__init__(dataset, num_workers=asked.workers, persistent_workers=persistent, **arguments, **kwargs)
         # torch leaves these two out when it is given whole steps, but readers of a loader expect them.
         self.__dict__.update(batch_size=asked.combined_batch, drop_last=asked.drop_last)
         options._freeze()

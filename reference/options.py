@@ -49,8 +49,7 @@ class Options(Group):
         self._distributed = DistributedOptions()
         self._popart = PopartOptions()
         self._hardware_groups = {
-            name: Group(f"Options.{name}", HARDWARE_SETTERS[name])
-            for name in ("Jit", "Precision", "TensorLocations")
+            name: Group(f"Options.{name}", HARDWARE_SETTERS[name]) for name in ("Jit", "Precision", "TensorLocations")
         }
         if DEFAULT_OPTIONS_VARIABLE in os.environ:
             apply_json(self, os.environ[DEFAULT_OPTIONS_VARIABLE])

@@ -33,9 +33,7 @@ class Setter:
         try:
             bound = self._signature().bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(
-                f"{path} can't be called like this ({error}): call {path}{self._signature()}."
-            ) from None
+            raise TypeError(f"{path} can't be called like this ({error}): call {path}{self._signature()}.") from None
         bound.apply_defaults()
         for name, kind, default in self.parameters:
             value = bound.arguments[name]

@@ -40,9 +40,7 @@ def cut(positions: range, combined_batch: int) -> Iterator[range]:
         yield positions[begin : begin + combined_batch]
 
 
-def locate(
-    offset: int, gradient_accumulation: int, replicas: int, micro_batch: int
-) -> tuple[int, int, int, int]:
+def locate(offset: int, gradient_accumulation: int, replicas: int, micro_batch: int) -> tuple[int, int, int, int]:
     """Return where a sample of a combined batch goes: (device iteration, accumulation, replica, place).
 
     `offset` counts the samples of the step from 0; the place is the sample's position in its micro-batch.

@@ -45,9 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("--gradient-accumulation", 1, "micro-batches accumulated (default 1)"),
     ):
         required = name in ("--samples", "--batch-size")
-        parser.add_argument(
-            name, type=_whole_number, metavar="N", default=default, required=required, help=meaning
-        )
+        parser.add_argument(name, type=_whole_number, metavar="N", default=default, required=required, help=meaning)
     parser.add_argument("--keep-last", action="store_true", help="keep what does not fill a step")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 

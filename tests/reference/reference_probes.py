@@ -48,9 +48,7 @@ def options(seed: int | None = None, rank: int = 0, ranks: int = 1, **factors: i
     return made if seed is None else made.randomSeed(seed)
 
 
-def loader(
-    samples: int, batch_size: int | None = 1, *, seed: int | None = None, **how: Any
-) -> poptorch.DataLoader:
+def loader(samples: int, batch_size: int | None = 1, *, seed: int | None = None, **how: Any) -> poptorch.DataLoader:
     """Return a loader over the numbers; `rank`, `ranks`, g, r and d go to its options, the rest to itself."""
     of_options = {name: how.pop(name) for name in ("rank", "ranks", "g", "r", "d") if name in how}
     return poptorch.DataLoader(options(seed, **of_options), Numbers(samples), batch_size, **how)

@@ -54,9 +54,7 @@ def test_the_batches_multiply_up() -> None:
 
 
 @given(st.integers(0, 60), SMALL, SMALL, SMALL, SMALL, SMALL, st.booleans())
-def test_a_plan_equals_dealing_out_by_hand(
-    n: int, m: int, g: int, r: int, d: int, ranks: int, drop: bool
-) -> None:
+def test_a_plan_equals_dealing_out_by_hand(n: int, m: int, g: int, r: int, d: int, ranks: int, drop: bool) -> None:
     """Steps, last step, use and remainder agree with brute force (BATCH-2, COUNT-1, COUNT-2, PART-3)."""
     plan = make_plan(n, m, g, r, d, ranks, drop)
     sizes = brute_force_steps(n, m * g * r * d, ranks, drop)
@@ -65,9 +63,7 @@ def test_a_plan_equals_dealing_out_by_hand(
     assert sum(map(sum, sizes)) == plan.samples_used
     assert n - sum(map(sum, sizes)) == plan.samples_left_over
     shares = [plan.share(rank) for rank in range(ranks)]
-    assert [(len(s), sum(s), (s or [0])[-1]) for s in sizes] == [
-        (s.steps, s.samples, s.last_step) for s in shares
-    ]
+    assert [(len(s), sum(s), (s or [0])[-1]) for s in sizes] == [(s.steps, s.samples, s.last_step) for s in shares]
 
 
 @given(st.integers(0, 10**20), st.lists(FACTOR, max_size=5))

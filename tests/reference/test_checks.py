@@ -18,9 +18,7 @@ def test_an_integer_of_any_library_is_an_integer(value: object) -> None:
 )
 def test_what_is_no_integer_is_refused(value: object) -> None:
     """A boolean, a fraction or a stranger is refused, and the sentence names both types (BATCH-5)."""
-    with pytest.raises(
-        TypeError, match=rf"^batch_size is .* of type {type(value).__name__}, but .* int: give"
-    ):
+    with pytest.raises(TypeError, match=rf"^batch_size is .* of type {type(value).__name__}, but .* int: give"):
         check_integer("batch_size", value)
 
 

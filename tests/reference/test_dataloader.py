@@ -130,9 +130,7 @@ def test_unseeded_shuffles_differ_and_follow_torchs_seed() -> None:
 
 def test_a_generator_gives_the_seed_of_an_unseeded_shuffle() -> None:
     """`generator=`, as torch's loader takes it, makes the order repeat."""
-    orders = [
-        epoch(loader(30, 5, shuffle=True, generator=torch.Generator().manual_seed(4))) for _ in range(2)
-    ]
+    orders = [epoch(loader(30, 5, shuffle=True, generator=torch.Generator().manual_seed(4))) for _ in range(2)]
     assert orders[0] == orders[1]
 
 

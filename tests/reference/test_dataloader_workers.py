@@ -15,9 +15,7 @@ def test_the_order_does_not_depend_on_the_workers(workers: int) -> None:
     assert [epoch(alone) for _ in range(3)] == [epoch(helped) for _ in range(3)]
 
 
-@pytest.mark.parametrize(
-    ("workers", "given", "expected"), [(0, None, False), (1, None, True), (1, False, False)]
-)
+@pytest.mark.parametrize(("workers", "given", "expected"), [(0, None, False), (1, None, True), (1, False, False)])
 def test_workers_persist_unless_told_otherwise(workers: int, given: bool | None, expected: bool) -> None:
     """persistent_workers defaults to num_workers > 0."""
     assert loader(3, num_workers=workers, persistent_workers=given).persistent_workers is expected

@@ -34,9 +34,7 @@ def test_every_hardware_setter_is_recorded_and_chains(group: str, name: str) -> 
     options = Options()
     before = options.toDict()
     target = getattr(options, group) if group else options
-    arguments = [
-        example(kind) for _, kind, default in HARDWARE_SETTERS[group][name].parameters if default is REQUIRED
-    ]
+    arguments = [example(kind) for _, kind, default in HARDWARE_SETTERS[group][name].parameters if default is REQUIRED]
     assert getattr(target, name)(*arguments) is target
     after = options.toDict()
     assert set(after) - set(before) == {f"{group}.{name}" if group else name}
@@ -48,9 +46,7 @@ def test_a_device_script_sets_its_options_unchanged() -> None:
     opts = poptorch.Options()
     opts.setExecutionStrategy(poptorch.ShardedExecution(poptorch.AutoStage.AutoIncrement))
     opts.setAvailableMemoryProportion({"IPU0": 0.1, "IPU1": 0.2})
-    opts.enableExecutableCaching("./cache").enableProfiling().modelName("net").showCompilationProgressBar(
-        False
-    )
+    opts.enableExecutableCaching("./cache").enableProfiling().modelName("net").showCompilationProgressBar(False)
     opts.TensorLocations.setOptimizerLocation(
         poptorch.TensorLocationSettings().useOnChipStorage(False).useReplicatedTensorSharding(True)
     )
@@ -64,14 +60,10 @@ def test_a_device_script_sets_its_options_unchanged() -> None:
 
 def test_phases_are_recorded() -> None:
     """A phased strategy hands out its phases, which take chips."""
-    strategy = poptorch.ParallelPhasedExecution(
-        poptorch.Phase(poptorch.Stage("0"), poptorch.Stage("1")), ["2", "3"]
-    )
+    strategy = poptorch.ParallelPhasedExecution(poptorch.Phase(poptorch.Stage("0"), poptorch.Stage("1")), ["2", "3"])
     strategy.phase(0).ipus(0, 2)
     strategy.useSeparateBackwardPhase(True).sendTensorsOffChipAfterFwd()
-    assert (
-        Options().setExecutionStrategy(strategy).toDict()["setExecutionStrategy"]["useSeparateBackwardPhase"]
-    )
+    assert Options().setExecutionStrategy(strategy).toDict()["setExecutionStrategy"]["useSeparateBackwardPhase"]
 
 
 @pytest.mark.parametrize(

@@ -55,25 +55,19 @@ def test_a_file_is_read_as_setter_calls(tmp_path: Path) -> None:
 )
 def test_what_is_no_setter_call_is_refused_by_its_line(tmp_path: Path, line: str) -> None:
     """A line that can't be obeyed is an error that names line and file, and is not executed."""
-    with pytest.raises(
-        (ConfigFileError, AttributeError, TypeError, ValueError), match=r"line 2 of .*options\.cfg"
-    ):
+    with pytest.raises((ConfigFileError, AttributeError, TypeError, ValueError), match=r"line 2 of .*options\.cfg"):
         load(tmp_path, f"deviceIterations(2)\n{line}\n")
 
 
 def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     """A missing file is refused by its name."""
-    with pytest.raises(
-        ConfigFileError, match=r"The options file .*nowhere.* can't be read .*: give the path"
-    ):
+    with pytest.raises(ConfigFileError, match=r"The options file .*nowhere.* can't be read .*: give the path"):
         Options().loadFromFile(tmp_path / "nowhere")
 
 
 def test_the_environment_sets_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     """POPTORCH_DEFAULT_OPTIONS maps setters to an argument or a list of arguments."""
-    text = (
-        '{"deviceIterations": 4, "Training.gradientAccumulation": 8, "outputMode": ["OutputMode.EveryN", 3]}'
-    )
+    text = '{"deviceIterations": 4, "Training.gradientAccumulation": 8, "outputMode": ["OutputMode.EveryN", 3]}'
     monkeypatch.setenv("POPTORCH_DEFAULT_OPTIONS", text)
     options = Options()
     assert (options.device_iterations, options.Training.gradient_accumulation) == (4, 8)

@@ -18,9 +18,7 @@ def shards(samples: int, combined: int, ranks: int, drop: bool) -> list[range]:
 
 
 @given(SAMPLES, SMALL, SMALL, st.booleans())
-def test_shards_follow_one_another_from_the_first_sample(
-    n: int, combined: int, ranks: int, drop: bool
-) -> None:
+def test_shards_follow_one_another_from_the_first_sample(n: int, combined: int, ranks: int, drop: bool) -> None:
     """Joined, the shards are 0, 1, 2, ...: exclusive and contiguous (PART-1, PART-5, ORDER-2)."""
     joined = [position for part in shards(n, combined, ranks, drop) for position in part]
     assert list(range(len(joined))) == joined
@@ -57,9 +55,7 @@ def test_a_huge_shard_is_a_range() -> None:
 
 
 @given(st.integers(0, 10**18), st.integers(1, 10**9), st.integers(1, 10**6), st.booleans(), st.data())
-def test_a_shard_lies_within_the_dataset(
-    n: int, combined: int, ranks: int, drop: bool, data: st.DataObject
-) -> None:
+def test_a_shard_lies_within_the_dataset(n: int, combined: int, ranks: int, drop: bool, data: st.DataObject) -> None:
     """A shard begins and ends within the dataset at any size (PART-5)."""
     part = shard(n, combined, ranks, data.draw(st.integers(0, ranks - 1)), drop)
     assert 0 <= part.start <= part.stop <= n
@@ -70,9 +66,7 @@ def test_a_step_larger_than_any_machine_is_one_step() -> None:
     assert [range(3)] == list(cut(range(3), 10**30))
 
 
-@pytest.mark.parametrize(
-    "arguments", [(-1, 1, 1, 0), (1, 0, 1, 0), (1, 1, 0, 0), (1, 1, 1, 1), (1, 1, 2, -1)]
-)
+@pytest.mark.parametrize("arguments", [(-1, 1, 1, 0), (1, 0, 1, 0), (1, 1, 0, 0), (1, 1, 1, 1), (1, 1, 2, -1)])
 def test_bad_arguments_are_refused(arguments: tuple[int, int, int, int]) -> None:
     """No shard without a dataset, a step, a world and a rank in it (BATCH-4)."""
     with pytest.raises(ValueError, match="but must be"):

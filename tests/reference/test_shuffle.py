@@ -93,9 +93,7 @@ def test_another_process_has_the_same_order() -> None:
     code = "from reference.shuffle import permutation; print(permutation(30, 7, 2).tolist())"
     root = Path(__file__).resolve().parents[2]
     environment = {**os.environ, "PYTHONHASHSEED": "77", "PYTHONPATH": str(root)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert str(order(30, 7, 2)) == done.stdout.strip()
 
 

@@ -19,9 +19,7 @@ def test_writing_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     assert main(["--folder", str(tmp_path), "--check"]) == 0
 
 
-def test_a_changed_file_and_a_missing_file_are_told_apart(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_changed_file_and_a_missing_file_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The check fails with a sentence for each file."""
     main(["--folder", str(tmp_path)])
     (tmp_path / "layout.json").write_text("{}")
@@ -38,9 +36,7 @@ def test_numbers_fit_a_double(name: str) -> None:
 
     def numbers(value: object) -> list[int]:
         if isinstance(value, dict | list):
-            return [
-                n for each in (value.values() if isinstance(value, dict) else value) for n in numbers(each)
-            ]
+            return [n for each in (value.values() if isinstance(value, dict) else value) for n in numbers(each)]
         return [value] if isinstance(value, int) else []
 
     assert max(numbers(json.loads(files()[name]))) < 2**53
