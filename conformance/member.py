@@ -7,6 +7,7 @@ trace; what takes the whole process down is seen from outside, by the fleet.
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,8 +70,12 @@ def _read(implementation: Implementation, task: Task, workdir: str, epochs: list
     try:
         for number in task.epochs:
             epochs.append(_read_epoch(implementation, task, loader, number))
-    finally:
-        _close(loader)
+    except _Stopped:
+        # What stopped the epoch is told, and not what closing makes of it.
+        with suppress(_Stopped):
+            _close(loader)
+        raise
+    _close(loader)
 
 
 def _read_epoch(implementation: Implementation, task: Task, loader: Any, number: int) -> Epoch:
@@ -108,7 +113,7 @@ def _indices(implementation: Implementation, batch: Any, number: int) -> tuple[i
     try:
         values = implementation.decode(batch) if implementation.decode else datasets.decode(batch)
         return tuple(int(value) - datasets.FIRST_SAMPLE for value in values)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _Stopped("undecodable", "step", f"{_described(error)}", number) from error
 
 
@@ -117,7 +122,7 @@ def _length(loader: Any, number: int) -> int | str | None:
         return None
     try:
         return len(loader)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return _described(error)
 
 
@@ -173,7 +178,7 @@ def _described(error: BaseException) -> str:
     """The exception as ``Type: first line``, without what changes from run to run (addresses, process ids)."""
     text = str(error).strip().split("\n")[0]
     text = re.sub(r"0x[0-9a-f]{6,}", "0x...", text)
-    text = re.sub(r"\bpid\(?s?\)?[ :=(]*\d+", "pid ...", text)
+    text = re.sub(r"\bpid\(?s?\)?[ :=(]*\d+(, \d+)*", "pid ...", text)
     name = type(error).__name__
     return f"{name}: {text[:200]}" if text else name
 
