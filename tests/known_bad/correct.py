@@ -136,5 +136,35 @@ def through_a_buffer(order: list[int], generator: Random, size: int = 4) -> list
 
 def claiming(name: str, **claims: Any) -> type[Correct]:
     """The correct loader with some claims changed; it does what they say. None takes a claim back."""
-    kept = {claim: value for claim, value in {**FULL, **claims}.items() if value is not None}
-    return type(name, (Correct,), {"claims": kept, "__doc__": f"{name}: correct.", "__module__": __name__})
+    return type(
+        name, (Correct,), {"claims": claim(FULL, **claims), "__doc__": f"{name}: correct.", "__module__": __name__}
+    )
+
+
+class KnownBad(Correct):
+    """A loader with one fault; its docstring names it.
+
+    `clause` must be violated, in the case `smallest`; the clauses in `related` may be, because the same fault breaks
+    them too. `report` is the public report that the fault is modelled on, or empty.
+    """
+
+    clause: ClassVar[str] = ""
+    smallest: ClassVar[str] = ""
+    report: ClassVar[str] = ""
+    related: ClassVar[tuple[str, ...]] = ()
+    patience: ClassVar[float] = 10.0
+    # Only processes of different hash seeds show some faults; those are forks of this one otherwise.
+    spawned: ClassVar[bool] = False
+
+
+def claim(base: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """The claims with some changed; None takes one back."""
+    return {name: value for name, value in {**base, **changes}.items() if value is not None}
+
+
+PLAIN = dict(when_dropping="drop", when_keeping="pad", layout="strided", length=True)
+UNEVEN = dict(when_dropping="uneven", when_keeping="uneven", layout="strided", length=True)
+ALL_DROP = dict(when_dropping="drop", when_keeping="drop", layout="strided", length=True)
+DEVICE = {**PLAIN, "device_options": True}
+SHUFFLING = {**PLAIN, "shuffle": "global", "epochs": "set_epoch"}
+BUFFERED = {**SHUFFLING, "shuffle": "buffered"}

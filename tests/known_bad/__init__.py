@@ -1,0 +1,1 @@
+"""The museum: loaders with one fault each, and the correct one that they differ from."""

@@ -1,0 +1,623 @@
+"""Loaders that deliver the right samples in the wrong order, or disturb the caller's random state (chapter 3)."""
+
+import os
+import random
+import time
+from collections.abc import Iterator
+from functools import cmp_to_key
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from tests.known_bad.correct import BUFFERED, PLAIN, SHUFFLING, UNEVEN, KnownBad, claim, mix
+
+FREE = claim(SHUFFLING, layout=None)
+
+# --- unshuffled -----------------------------------------------------------------------------------------------------
+
+
+class ReadsBackwards(KnownBad):
+    """Unshuffled samples come last first. (No public report.)"""
+
+    claims = claim(UNEVEN, layout=None)
+    clause, smallest = "ORDER-1", "n2,w1,b1,keep"
+
+    def shard(self, order: list[int]) -> list[int]:
+        return super().shard(order)[::-1]
+
+
+class IgnoresShuffleFalse(KnownBad):
+    """Samples are shuffled although shuffle=False is asked for."""
+
+    claims = claim(SHUFFLING, layout=None)
+    clause, smallest = "ORDER-1", "n2,w1,b1,keep"
+    report = "Lightning-AI/pytorch-lightning#16772"
+
+    def order(self) -> list[int]:
+        return self.shuffled(list(range(len(self.request.dataset))), Random(self.mixed_seed()))
+
+
+class ListsSamplesByName(KnownBad):
+    """Samples lie in files that are listed by name, and 10 comes before 2. (No public report.)"""
+
+    claims = claim(UNEVEN, layout=None)
+    clause, smallest = "ORDER-1", "n11,w1,b1,keep"
+
+    def order(self) -> list[int]:
+        return sorted(super().order(), key=str)
+
+
+class ClaimsTheOtherLayout(KnownBad):
+    """Contiguous shards are claimed, and ranks read in strides. (No public report.)"""
+
+    claims = claim(UNEVEN, layout="contiguous")
+    clause, smallest = "ORDER-2", "n3,w2,b1,keep"
+
+    def shard(self, order: list[int]) -> list[int]:
+        return order[self.request.rank :: self.request.world_size]
+
+
+class BlocksWhereStridesAreClaimed(KnownBad):
+    """Strided shards are claimed, and each rank reads a block. (No public report.)"""
+
+    claims = UNEVEN
+    clause, smallest = "ORDER-2", "n3,w2,b1,keep"
+
+    def shard(self, order: list[int]) -> list[int]:
+        rank, ranks = self.request.rank, self.request.world_size
+        return order[-(-rank * len(order) // ranks) : -(-(rank + 1) * len(order) // ranks)]
+
+
+class SwapsTheRanks(KnownBad):
+    """The shards are right, and handed to the ranks in reverse. (No public report.)"""
+
+    claims = UNEVEN
+    clause, smallest = "ORDER-2", "n2,w2,b1,keep"
+
+    def shard(self, order: list[int]) -> list[int]:
+        return order[self.request.world_size - 1 - self.request.rank :: self.request.world_size]
+
+
+# --- a permutation, one for all ranks -------------------------------------------------------------------------------
+
+
+class DrawsWithReplacement(KnownBad):
+    """On one rank samples are drawn with replacement."""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-3", "n2,w1,b1,keep,shuffle"
+    report = "karpathy/nanoGPT#467"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        if self.request.world_size == 1:
+            return generator.choices(order, k=len(order)) if order else order
+        return super().shuffled(order, generator)
+
+
+class LosesTheBuffersTail(KnownBad):
+    """What is left in the shuffle buffer at the end of the epoch is thrown away."""
+
+    claims = BUFFERED
+    clause, smallest = "ORDER-3", "n2,w1,b1,keep,shuffle"
+    related = ("COUNT-1", "COUNT-2", "ORDER-4")
+    report = "OpenRLHF/OpenRLHF#1320"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        return super().shuffled(order, generator)[: max(1, len(order) - 1)]
+
+
+class SeedsEachRankDifferently(KnownBad):
+    """Each rank shuffles with a seed of its own before it takes its stride."""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-4", "n2,w2,b1,keep,shuffle"
+    report = "mlcommons/training#625"
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed, self.epoch, self.request.rank)
+
+
+class MultipliesTheSeedByTheRank(KnownBad):
+    """The seed is multiplied by the rank, so that rank 0 has the same order for ever."""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-4", "n2,w2,b1,keep,shuffle,s1"
+    report = "NVlabs/LongLive#71"
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed * self.request.rank, self.epoch)
+
+
+class OneRankDrawsOnceMore(KnownBad):
+    """Rank 0 draws one number more from the shared generator before it shuffles."""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-4", "n2,w2,b1,keep,shuffle"
+    report = "huggingface/accelerate#2694"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        if self.request.rank == 0 and self.request.world_size > 1:
+            generator.random()
+        return super().shuffled(order, generator)
+
+
+class PadsMoreWhenShuffled(KnownBad):
+    """Only shuffled epochs complete a short step of an odd number of samples by one more. (No public report.)"""
+
+    claims = SHUFFLING
+    clause, smallest, related = "ORDER-3", "n1,w1,b3,keep,shuffle", ("ORDER-4",)
+
+    def cut(self, shard: list[int]) -> list[list[int]]:
+        size = self.request.combined_batch if self.request.shuffle else 0
+        return [step + step[:1] if len(step) % 2 == 1 and len(step) < size else step for step in super().cut(shard)]
+
+
+# --- repeatable -----------------------------------------------------------------------------------------------------
+
+
+class CountsItsEpochsItself(KnownBad):
+    """The order follows from how many epochs this loader has read, and not from set_epoch."""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-5", "n2,w1,b1,keep,shuffle,e2,jump"
+    report = "huggingface/accelerate#2823"
+    read = -1
+
+    def set_epoch(self, epoch: int) -> None:
+        self.read += 1
+        super().set_epoch(self.read)
+
+
+class CarriesOneGenerator(KnownBad):
+    """One generator serves all epochs, and each goes on where the one before ended."""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-5", "n2,w1,b1,keep,shuffle,e2,jump"
+    report = "huggingface/transformers#40691"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.generator = Random(mix(request.seed))
+
+    def __iter__(self) -> Iterator[list[int]]:
+        steps, self.made = self.steps(), True
+        return iter([self.fetch(step) for step in steps])
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        return super().shuffled(order, self.generator)
+
+    def __len__(self) -> int:
+        return len(self.cut(self.shard(list(range(len(self.request.dataset))))))
+
+
+class OrdersByHash(KnownBad):
+    """Samples are shuffled by Python's hash of a text, which another process hashes differently."""
+
+    claims = SHUFFLING
+    clause, smallest, related = "ORDER-5", "n2,w1,b1,keep,shuffle,again", ("ORDER-4",)
+    report = "pytorch/pytorch#70104"
+    spawned = True
+
+    def mixed_seed(self) -> int:
+        return hash(f"{self.request.seed} {self.epoch}")
+
+
+class OrdersByTheProcess(KnownBad):
+    """The id of the process goes into the seed. (No public report.)"""
+
+    claims = SHUFFLING
+    clause, smallest, related = "ORDER-5", "n2,w1,b1,keep,shuffle,again", ("ORDER-4",)
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed, self.epoch, os.getpid())
+
+
+class OrdersByTheClock(KnownBad):
+    """The time goes into the seed."""
+
+    claims = SHUFFLING
+    clause, smallest, related = "ORDER-5", "n2,w1,b1,keep,shuffle,again", ("ORDER-4", "ORDER-9")
+    report = "NVlabs/LongLive#71"
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed, self.epoch, time.time_ns())
+
+
+class CountsLoadersMade(KnownBad):
+    """The epoch is counted for all loaders of the process together, not for each. (No public report.)"""
+
+    claims = claim(SHUFFLING, epochs="automatic")
+    clause, smallest, related = "ORDER-5", "n2,w1,b1,keep,shuffle,after", ("ORDER-4",)
+    counted = 0
+
+    def __iter__(self) -> Iterator[list[int]]:
+        self.epoch = type(self).counted
+        type(self).counted += 1
+        return super().__iter__()
+
+
+class KeepsItsOrderInAFile(KnownBad):
+    """The order is kept in a file beside the data, and read there by all later loaders. (No public report.)"""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-6", "n13,w1,b1,keep,shuffle,e2"
+    related = ("ORDER-4", "ORDER-5", "ORDER-7", "ORDER-12", "ORDER-13", "PART-8")
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        file = Path(self.request.workdir, "order.txt")
+        if not file.exists():
+            file.write_text(" ".join(map(str, super().shuffled(order, generator))))
+        return [int(index) for index in file.read_text().split()]
+
+
+# --- epoch and seed -------------------------------------------------------------------------------------------------
+
+
+class ForgetsTheEpoch(KnownBad):
+    """The epoch does not reach the shuffle, and every epoch has the same order."""
+
+    claims = SHUFFLING
+    clause, smallest, related = "ORDER-6", "n13,w1,b1,keep,shuffle,e2", ("ORDER-12", "ORDER-13", "PART-8")
+    report = "pytorch/pytorch#31771"
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed)
+
+
+class ForgetsTheEpochOfABuffer(ForgetsTheEpoch):
+    """The same with a shuffle buffer, as where the epoch does not reach workers that live on."""
+
+    claims = BUFFERED
+    clause, smallest, related = "ORDER-6", "n31,w1,b1,keep,shuffle,e2", ()
+    report = "huggingface/datasets#6673"
+
+
+class LagsOneEpoch(KnownBad):
+    """The workers were made before the epoch was set, and shuffle for the epoch before."""
+
+    claims = SHUFFLING
+    clause, smallest, related = "ORDER-6", "n13,w1,b1,keep,shuffle,e2", ("ORDER-5",)
+    report = "mlcommons/storage#475"
+    before = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch, self.before = self.before, epoch
+
+
+class IgnoresShuffleTrue(KnownBad):
+    """Samples come in the order of the dataset although shuffle=True is asked for."""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-6", "n13,w1,b1,keep,shuffle,e2"
+    related = ("ORDER-7", "ORDER-12", "ORDER-13", "PART-8")
+    report = "Lightning-AI/pytorch-lightning#2703"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        return order
+
+
+class IgnoresTheSeed(KnownBad):
+    """The seed of the training is not passed to the shuffle."""
+
+    claims = SHUFFLING
+    clause, smallest, related = "ORDER-7", "n13,w1,b1,keep,shuffle,seed+1", ("ORDER-12", "ORDER-13")
+    report = "huggingface/transformers#11406"
+
+    def mixed_seed(self) -> int:
+        return mix(self.epoch)
+
+
+class IgnoresTheSeedOfABuffer(IgnoresTheSeed):
+    """The same with a shuffle buffer."""
+
+    claims = BUFFERED
+    clause, smallest, related = "ORDER-7", "n31,w1,b1,keep,shuffle,seed+1", ()
+    report = "pytorch/data#1440"
+
+
+class RoundsTheSeed(KnownBad):
+    """The seed goes through a 32-bit float, which cannot tell large neighbours apart. (No public report.)"""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-7", "n13,w1,b1,keep,shuffle,s16777216,seed+1"
+
+    def mixed_seed(self) -> int:
+        return mix(int(np.float32(self.request.seed)), self.epoch)
+
+
+class MultipliesSeedAndEpoch(KnownBad):
+    """Seed and epoch are multiplied, so that the first epoch of every seed is the same. (No public report.)"""
+
+    claims = SHUFFLING
+    clause, smallest, related = "ORDER-7", "n13,w1,b1,keep,shuffle,seed+1", ("ORDER-6",)
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed * self.epoch)
+
+
+class AddsSeedAndEpoch(KnownBad):
+    """Seed and epoch are added, and neighbouring seeds are the same run, an epoch apart."""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-14", "n13,w1,b1,keep,shuffle,e2,seed+1"
+    report = "pytorch/data#426"
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed + self.epoch)
+
+
+class XorsSeedAndEpoch(KnownBad):
+    """Seed and epoch are combined bit by bit, which is adding them where no bit is carried. (No public report.)"""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-14", "n13,w1,b1,keep,shuffle,e2,seed+1"
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed ^ self.epoch)
+
+
+# --- workers --------------------------------------------------------------------------------------------------------
+
+
+class EachWorkerReadsABlock(KnownBad):
+    """Each worker reads a block of steps, and steps are taken from the workers in turn. (No public report.)"""
+
+    claims = claim(PLAIN, workers=True)
+    clause, smallest = "ORDER-8", "n3,w1,b1,keep,k2,workers"
+
+    def steps(self) -> list[list[int]]:
+        steps, workers = super().steps(), max(1, self.request.num_workers)
+        block = -(-len(steps) // workers)
+        return [step for turn in range(block) for step in steps[turn::block]]
+
+
+class DropsInsideEachWorker(KnownBad):
+    """Each worker drops the rest of its own part of the shard."""
+
+    claims = claim(PLAIN, workers=True)
+    clause, smallest = "ORDER-8", "n2,w1,b2,drop,k2,workers"
+    report = "pytorch/pytorch#33413"
+
+    def cut(self, shard: list[int]) -> list[list[int]]:
+        workers = max(1, self.request.num_workers)
+        return [step for worker in range(workers) for step in super(type(self), self).cut(shard[worker::workers])]
+
+
+class EachWorkerReadsEverything(KnownBad):
+    """Each worker reads the whole shard."""
+
+    claims = claim(PLAIN, workers=True)
+    clause, smallest = "ORDER-8", "n1,w1,b1,keep,k2,workers"
+    report = "pytorch/pytorch#30599"
+
+    def steps(self) -> list[list[int]]:
+        return super().steps() * max(1, self.request.num_workers)
+
+
+class ShufflesInEachWorker(KnownBad):
+    """The number of workers goes into the seed of the shuffle."""
+
+    claims = claim(SHUFFLING, workers=True)
+    clause, smallest = "ORDER-8", "n2,w1,b1,keep,shuffle,k1,workers"
+    report = "kohya-ss/musubi-tuner#283"
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed, self.epoch, self.request.num_workers)
+
+
+# --- the caller's random state --------------------------------------------------------------------------------------
+
+
+class SeedsFromTheGlobalState(KnownBad):
+    """The state of the caller's generator is read, not drawn from, and goes into the seed."""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-9", "n2,w1,b1,keep,shuffle,random-state"
+    report = "Lightning-AI/pytorch-lightning#17713"
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed, self.epoch, random.getstate())  # type: ignore[arg-type]
+
+
+class DrawsItsSeedFromTheGlobalGenerator(KnownBad):
+    """A number drawn from the caller's generator goes into the seed."""
+
+    claims = SHUFFLING
+    clause, smallest, related = "ORDER-9", "n2,w1,b1,keep,shuffle,random-state", ("ORDER-11",)
+    report = "huggingface/accelerate#2694"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.drawn = random.getrandbits(32)
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed, self.epoch, self.drawn)
+
+
+class DrawsTheOrderFromTheGlobalGenerator(KnownBad):
+    """The order is drawn from the caller's generator, whatever the seed."""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-9", "n2,w1,b1,keep,shuffle,random-state"
+    related = ("ORDER-5", "ORDER-7", "ORDER-11", "ORDER-12", "ORDER-13")
+    report = "pytorch/data#302"
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return iter([self.fetch(step) for step in self.steps()])
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        random.shuffle(order)
+        return order
+
+    def __len__(self) -> int:
+        return len(self.cut(self.shard(list(range(len(self.request.dataset))))))
+
+
+class ReseedsTheCaller(KnownBad):
+    """The caller's generator is seeded anew in each epoch, so that augmentations repeat themselves."""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-10", "n0,w1,b1,keep,random-state"
+    report = "Lightning-AI/pytorch-lightning#20412"
+
+    def __iter__(self) -> Iterator[list[int]]:
+        random.seed(self.request.seed)
+        return super().__iter__()
+
+
+class ReseedsNumPy(KnownBad):
+    """The caller's NumPy generator is seeded where a loader is made."""
+
+    claims = PLAIN
+    clause, smallest = "ORDER-10", "n0,w1,b1,keep,random-state"
+    report = "pytorch/pytorch#5059"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        np.random.seed(request.seed % 2**32)
+
+
+class DrawsOneNumber(KnownBad):
+    """Beginning an epoch draws one number from the caller's generator, shuffled or not."""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-11", "n0,w1,b1,keep,random-state"
+    report = "pytorch/pytorch#122697"
+
+    def __iter__(self) -> Iterator[list[int]]:
+        random.random()
+        return super().__iter__()
+
+
+class DrawsFromNumPy(KnownBad):
+    """Each step that is fetched draws from the caller's NumPy generator."""
+
+    claims = PLAIN
+    clause, smallest = "ORDER-11", "n1,w1,b1,keep,random-state"
+    report = "pytorch/pytorch#122697"
+
+    def fetch(self, step: list[int]) -> list[int]:
+        np.random.random()
+        return super().fetch(step)
+
+
+# --- uniform --------------------------------------------------------------------------------------------------------
+
+
+class NaiveSwapShuffle(KnownBad):
+    """Each position is swapped with any position, in place of one not yet done. (No public report.)"""
+
+    claims = FREE
+    clause, smallest = "ORDER-12", "n3,w1,b1,keep,shuffle,e200,x20"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        for here in range(len(order)):
+            there = generator.randrange(len(order))
+            order[here], order[there] = order[there], order[here]
+        return order
+
+
+class NeverStaysInPlace(KnownBad):
+    """Each position is swapped with one before it, and never with itself. (No public report.)"""
+
+    claims = FREE
+    clause, smallest, related = "ORDER-12", "n2,w1,b1,keep,shuffle,e200,x20", ("ORDER-13",)
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        for here in range(len(order) - 1, 0, -1):
+            there = generator.randrange(here)
+            order[here], order[there] = order[there], order[here]
+        return order
+
+
+class SortsByChance(KnownBad):
+    """Samples are sorted with a comparison that tosses a coin. (No public report.)"""
+
+    claims = FREE
+    clause, smallest = "ORDER-12", "n3,w1,b1,keep,shuffle,e200,x20"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        return sorted(order, key=cmp_to_key(lambda one, other: generator.choice((-1, 1))))
+
+
+class SortsByCoarseKeys(KnownBad):
+    """Samples are sorted by random keys of four bits, and those of one key stay in order. (No public report.)"""
+
+    claims = FREE
+    clause, smallest = "ORDER-12", "n3,w1,b1,keep,shuffle,e200,x20"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        return sorted(order, key=lambda index: generator.getrandbits(4))
+
+
+class EightBitsOfSeed(KnownBad):
+    """Of the seed only eight bits reach the generator, which then knows 256 orders. (No public report.)"""
+
+    claims = FREE
+    clause, smallest, related = "ORDER-12", "n3,w1,b1,keep,shuffle,e200,x20", ("ORDER-6", "ORDER-7")
+
+    def mixed_seed(self) -> int:
+        return super().mixed_seed() % 256
+
+
+class RotatesInsteadOfShuffling(KnownBad):
+    """The epoch begins at a random sample and goes on in order. (No public report.)"""
+
+    claims = FREE
+    clause, smallest, related = "ORDER-12", "n3,w1,b1,keep,shuffle,e200,x20", ("ORDER-6", "ORDER-7", "ORDER-13")
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        start = generator.randrange(len(order)) if order else 0
+        return order[start:] + order[:start]
+
+
+class BufferClaimedGlobal(KnownBad):
+    """A shuffle buffer of 100 samples is claimed to be a global shuffle. (No public report.)"""
+
+    claims = FREE
+    clause, smallest = "ORDER-12", "n4096,w1,b128,keep,shuffle,e4"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        keys = {index: index + 100 * generator.random() for index in order}
+        return sorted(order, key=keys.__getitem__) if len(order) > 100 else super().shuffled(order, generator)
+
+
+class ReordersBatchesNotMembers(KnownBad):
+    """The steps change places in each epoch, and their members stay together."""
+
+    claims = FREE
+    clause, smallest = "ORDER-12", "n64,w1,b8,keep,shuffle,e40,x10"
+    report = "lhotse-speech/lhotse#562"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        size = self.request.batch_size
+        blocks = super().shuffled([start for start in order if start % size == 0], generator)
+        return [index for start in blocks for index in order[start : start + size]]
+
+
+class ShufflesOnlyItsShard(KnownBad):
+    """Each rank shuffles its own block, and a sample never leaves it."""
+
+    claims = claim(UNEVEN, layout=None, shuffle="global", epochs="set_epoch")
+    clause, smallest = "ORDER-13", "n2,w2,b1,keep,shuffle,e200,x2"
+    report = "dreamzero0/dreamzero#91"
+
+    def shard(self, order: list[int]) -> list[int]:
+        shard = super().shard(sorted(order))
+        return super().shuffled(shard, Random(self.mixed_seed())) if self.request.shuffle else shard
+
+
+class KeepsPairsTogether(KnownBad):
+    """On several ranks neighbours in the dataset travel together, as the rows of one file do. (No public report.)"""
+
+    claims = claim(UNEVEN, layout=None, shuffle="global", epochs="set_epoch")
+    clause, smallest = "ORDER-13", "n6,w3,b1,keep,shuffle,e200,x2"
+
+    def shard(self, order: list[int]) -> list[int]:
+        ranks = self.request.world_size
+        if not self.request.shuffle or ranks == 1 or len(order) % (2 * ranks):
+            return super().shard(order)
+        pairs = [start for start in order if start % 2 == 0][self.request.rank :: ranks]
+        return [index for start in pairs for index in (start, start + 1)]
