@@ -43,4 +43,4 @@ def write_files(report: Report, json_path: str | None, known_path: str | None) -
             template(case for case in cases if report.strict or CLAUSES[case.clause].level == "MUST")
         )
     for case in cases:
-        write(case, report.implementation, REPRODUCTIONS)
+        write(case, report.implementation, REPRODUCTIONS, report.claims)

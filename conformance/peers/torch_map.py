@@ -10,8 +10,6 @@ from typing import Any
 from torch.utils.data import DataLoader
 from torch.utils.data.distributed import DistributedSampler
 
-from conformance.contract import Request
-
 claims = dict(
     when_dropping="drop",
     when_keeping="pad",
@@ -41,7 +39,7 @@ class TorchLoader:
         self.sampler.set_epoch(epoch)
 
 
-def load(request: Request) -> TorchLoader:
+def load(request: Any) -> TorchLoader:
     """One rank's loader, as the documentation shows it."""
     sampler: DistributedSampler[Any] = DistributedSampler(
         request.dataset,

@@ -1,13 +1,210 @@
-"""The reproduction script of a case."""
+"""The standalone reproduction script: decides what a script says of a case, and writes it.
 
+A script needs Python and the implementation, and nothing of this package. It exits 1 while the fault lives, 0 when it
+is fixed, 2 when it can't tell. It is put together from functions in `script/`, behind the constants of the case.
+"""
+
+import os
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
 from conformance.campaign import Case
+from conformance.clauses import CLAUSES
 from conformance.contract import Claims
+from conformance.fleet import HASH_SEEDS, Fleet, SpawnedSource
+from conformance.member import Task
+from conformance.observe import SEED_STRIDE, observe, with_unshuffled
+from conformance.report.adapter_source import Adapter, adapter_of
+from conformance.report.assemble import imports_for, pieces_for
+from conformance.report.script.checks import OF_FAILURES, check_of
+from conformance.report.text import COLUMNS
+from conformance.spec_text import clause_text
+from conformance.trace import Epoch, RankRun, Trace
+
+FOLDER = "loaderspec-repro"
+PATIENCE = 10.0
+_OF_GENERATORS = ("ORDER-10", "ORDER-11")
+_USE = """\
+This script needs Python and the implementation, and nothing else. Each rank runs in a process of its own.
+It exits 1 while the fault lives, 0 when it is fixed, and 2 when it can't tell."""
+_START = """\
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        one_rank(int(sys.argv[1]), sys.argv[2], sys.argv[3:])
+    main()
+"""
 
 
 def write(
-    case: Case, implementation_spec: str, folder: Path | str = "loaderspec-repro", claims: Claims | None = None
+    case: Case,
+    implementation_spec: str,
+    folder: str | Path = FOLDER,
+    claims: Claims | None = None,
+    patience: float = PATIENCE,
 ) -> Path:
-    """To come."""
-    return Path(folder) / f"{case.id}.py"
+    """Write the script of a case into `folder`, whole or not at all, and return its path."""
+    text = script(case, implementation_spec, claims, patience)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    path, unfinished = folder / f"{case.id}.py", folder / f".{case.id}.{os.getpid()}"
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return path
+
+
+def script(case: Case, implementation_spec: str, claims: Claims | None = None, patience: float = PATIENCE) -> str:
+    """The text of the script. Without `claims` the implementation is asked, in a process of its own.
+
+    `patience` is in seconds, as in the run that found the case.
+    """
+    claims = claims or _claims_of(implementation_spec)
+    adapter = adapter_of(implementation_spec)
+    plan = _plan_of(case)
+    roots = {check_of(case.clause, case.scenario.samples).__name__: "check", "main": "main", "one_rank": "one_rank"}
+    roots |= {adapter.implementation: "implementation"} | ({adapter.find: "find"} if adapter.find else {})
+    pieces = pieces_for(roots, _flags(case, claims, plan))
+    facts = "\n".join([*_constants(case, adapter, plan, patience), _case(case, claims, "\n".join(pieces))])
+    imports = imports_for([*pieces, facts, _START])
+    parts = [_docstring(case, implementation_spec), imports, facts, adapter.text.rstrip(), *pieces, _START]
+    return "\n\n\n".join(part for part in parts if part).replace('"""\n\n\n', '"""\n\n', 1)
+
+
+# --- what the runs of the case are ----------------------------------------------------------------------------------
+
+
+@dataclass
+class _Plan:
+    """Takes the place of a fleet, and notes what each run of a scenario asks of the ranks."""
+
+    names: list[str] = field(default_factory=list)
+    tasks: list[Sequence[Task]] = field(default_factory=list)
+    shifts: list[int] = field(default_factory=list)
+
+    def run(self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None) -> tuple[RankRun, ...]:
+        """Note the tasks; every rank ends at once."""
+        self.tasks.append(tasks)
+        self.shifts.append(shift)
+        return tuple(RankRun(task.arguments["rank"], tuple(Epoch(at, ()) for at in task.epochs)) for task in tasks)
+
+
+def _plan_of(case: Case) -> _Plan:
+    plan = _Plan()
+    # The very code that runs a scenario says what its runs are.
+    trace: Trace = observe(cast(Fleet, plan), case.scenario)
+    if CLAUSES[case.clause].twin:
+        trace = with_unshuffled(cast(Fleet, plan), trace)
+    plan.names = [run.name for run in trace.runs]
+    return plan
+
+
+def _flags(case: Case, claims: Claims, plan: _Plan) -> frozenset[str]:
+    """What this case needs of the lines that not every script needs."""
+    needs = {
+        "complete": case.clause not in OF_FAILURES,
+        "set_epoch": claims.epochs != "automatic",
+        "failures": case.clause in OF_FAILURES,
+        "states": case.clause in _OF_GENERATORS,
+        "close": case.clause in (*OF_FAILURES, *_OF_GENERATORS),
+        "length": case.clause == "COUNT-4",
+        "others": any(tasks[0].after_others for tasks in plan.tasks),
+        "again": any(plan.shifts),
+        "group": claims.ranks == "process_group",
+    }
+    return frozenset(name for name, needed in needs.items() if needed)
+
+
+# --- what stands at the top of a script -----------------------------------------------------------------------------
+
+
+def _docstring(case: Case, implementation: str) -> str:
+    finding = case.finding
+    fields = {
+        "asked for": (case.scenario.describe(),),
+        "expected": (finding.expected,),
+        "delivered": finding.delivered,
+        "why": (finding.why,),
+    }
+    sentence = textwrap.wrap(clause_text(case.clause).sentence, COLUMNS)
+    lines = [f"{implementation} violates {case.clause}, in the case {case.scenario.code}:", "", *sentence, ""]
+    for name, values in fields.items():
+        wrapped = [line for value in values for line in textwrap.wrap(value, COLUMNS - 12)]
+        lines += [f"{name if at == 0 else '':<12}{line}" for at, line in enumerate(wrapped)]
+    text = "\n".join([*lines, "", _USE]).replace("\\", "\\\\").replace('"""', "'''")
+    return f'"""{text}\n"""'
+
+
+def _constants(case: Case, adapter: Adapter, plan: _Plan, patience: float) -> list[str]:
+    main = plan.tasks[0]
+    request = {name: value for name, value in main[0].arguments.items() if name != "rank"}
+    values = {**adapter.constants, "ASKED": case.scenario.describe(), "EXPECTED": case.finding.expected}
+    return [
+        *(f"{name} = {value!r}" for name, value in values.items()),
+        f"SAMPLES = {main[0].samples}",
+        f"RANKS = {[task.arguments['rank'] for task in main]}",
+        f"REQUEST = {_keywords('dict', request)}",
+        f"RANDOM_SEED = {main[0].random_seed}  # of the global generators, before each run",
+        f"PATIENCE = {patience:g}  # seconds for a run of all its epochs",
+        "# What each run changes, and the epochs that it reads.",
+        f"RUNS = {_runs(case, plan)}",
+    ]
+
+
+def _runs(case: Case, plan: _Plan) -> str:
+    runs = [_run(plan, at) for at in range(len(plan.names))]
+    if case.scenario.seeds == 1:
+        return "{\n" + "".join(f"    {name!r}: {run},\n" for name, run in zip(plan.names, runs, strict=True)) + "}"
+    first = case.scenario.seed
+    seeds = f"range({first + SEED_STRIDE}, {first + case.scenario.seeds * SEED_STRIDE}, {SEED_STRIDE})"
+    epochs = _epochs(plan.tasks[0][0].epochs)
+    each = f'**{{f"seed {{seed}}": dict(epochs={epochs}, seed=seed) for seed in {seeds}}}'
+    return f'{{\n    "main": {runs[0]},\n    {each},\n}}'
+
+
+def _run(plan: _Plan, at: int) -> str:
+    task, usual = plan.tasks[at][0], plan.tasks[0][0]
+    changes = {name: value for name, value in task.arguments.items() if value != usual.arguments[name]}
+    fields = [f"epochs={_epochs(task.epochs)}"]
+    fields += [f"{name}={value!r}" for name, value in changes.items()]
+    fields += [f"random_seed={task.random_seed}"] if task.random_seed != usual.random_seed else []
+    fields += ["after_others=True"] if task.after_others else []
+    return f"dict({', '.join(fields)})"
+
+
+def _epochs(numbers: Sequence[int]) -> str:
+    return f"range({len(numbers)})" if list(numbers) == list(range(len(numbers))) else repr(list(numbers))
+
+
+def _case(case: Case, claims: Claims, source: str) -> str:
+    """The numbers and claims that the check reads, and no others."""
+    scenario = case.scenario
+    known: dict[str, Any] = {
+        **asdict(scenario),
+        "combined_batch": scenario.combined_batch,
+        "policy": claims.policy(scenario.drop_last),
+        "least_samples": claims.least_samples(scenario.world_size),
+        "layout": claims.layout,
+        "length": claims.length,
+        "in_order": claims.in_order,
+        "shuffle_claim": claims.shuffle,
+    }
+    names = dict.fromkeys(re.findall(r"\bcase\.(\w+)", source))
+    return f"CASE = {_keywords('SimpleNamespace', {name: known[name] for name in names})}"
+
+
+def _keywords(function: str, fields: dict[str, Any]) -> str:
+    words = ", ".join(f"{name}={value!r}" for name, value in fields.items())
+    if len(words) < 80:
+        return f"{function}({words})"
+    return f"{function}(\n{textwrap.fill(words, 110, initial_indent='    ', subsequent_indent='    ')},\n)"
+
+
+def _claims_of(implementation: str) -> Claims:
+    with Fleet(SpawnedSource(implementation, HASH_SEEDS[:1])) as fleet:
+        return fleet.claims

@@ -4,8 +4,8 @@ from collections import Counter
 from math import comb, lgamma, log
 from types import SimpleNamespace
 
-from conformance.report.checks.common import epochs_of, missing_from, samples_of, times_of
-from conformance.report.checks.partition import (
+from conformance.report.script.checks.common import epochs_of, missing_from, samples_of, times_of
+from conformance.report.script.checks.partition import (
     lost_beyond_dropping,
     repeats_beyond_padding,
     too_much_padding,
@@ -131,9 +131,9 @@ def generators_not_drawn_from(case: SimpleNamespace, runs: dict[str, list[Simple
 def disturbed_generator(runs: dict[str, list[SimpleNamespace]], reseeded: bool) -> str:
     """Which library's generator was moved, or put in one and the same state."""
     for rank, (one, other) in enumerate(zip(runs["main"], runs["random-state"], strict=True)):
-        for library, (before, after) in vars(one.states).items():
-            second_before, second_after = vars(other.states).get(library, (before, after))
-            forgotten = before != second_before and after == second_after
+        for library in vars(one.before):
+            before, after = getattr(one.before, library), getattr(one.after, library)
+            forgotten = before != getattr(other.before, library) and after == getattr(other.after, library)
             if after != before and forgotten == reseeded:
                 return f"rank {rank}: {library}'s global generator {'is reseeded' if reseeded else 'has moved on'}"
     return ""

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from conformance.report.checks.common import epochs_of, missing_from, samples_of, times_of
+from conformance.report.script.checks.common import epochs_of, missing_from, samples_of, times_of
 
 
 def nothing_twice(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:

@@ -8,7 +8,7 @@ They are simpler than the judges, use the standard library alone, and need to ag
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from conformance.report.checks import arithmetic, order, partition, statistics
+from conformance.report.script.checks import arithmetic, order, partition, statistics
 
 Check = Callable[[SimpleNamespace, dict[str, list[SimpleNamespace]]], str]
 

@@ -5,7 +5,7 @@ from itertools import pairwise, permutations
 from math import factorial, sqrt
 from types import SimpleNamespace
 
-from conformance.report.checks.common import epochs_of, samples_of
+from conformance.report.script.checks.common import epochs_of, samples_of
 
 SMALL = 4  # datasets up to this size: every permutation is counted
 

@@ -1,0 +1,113 @@
+"""How a reproduction script gets the implementation: decides what is imported by name and what is written into it.
+
+Adapters of this package are written into the script, so that it does not need the package; all others are imported as
+`--impl` does it. Nothing is imported here: whatever the implementation does, it must not do it in this process.
+"""
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+from conformance import peers
+
+_PEERS = "conformance.peers"
+_GUARD = """\
+try:
+{imports}
+except ImportError as error:
+    print(f"this script can't judge: {{error}}; install it first", file=sys.stderr)
+    sys.exit(2)
+"""
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """What a script needs for its implementation.
+
+    `implementation` and `find` name functions of `script/adapter.py`; `text` is top-level code of an adapter.
+    """
+
+    implementation: str
+    find: str = ""
+    constants: dict[str, str] = field(default_factory=dict)
+    text: str = ""
+
+
+def adapter_of(spec: str) -> Adapter:
+    """The adapter that `--impl=spec` means."""
+    place, _, attribute = spec.rpartition(":") if ":" in spec else (spec, "", "")
+    place = peers.BUILT_IN.get(place, place)
+    if place.startswith(f"{_PEERS}."):
+        return Adapter("adapter_in_script", text=_written_out(place))
+    if place == "reference":
+        return Adapter("adapter_of_poptorch_shape", "import_module", {"IMPLEMENTATION": place})
+    find = "import_file" if place.endswith(".py") else "import_module"
+    place = _relative(place) if find == "import_file" else place
+    if not attribute and _defines_load(place):
+        return Adapter("adapter_with_load", find, {"IMPLEMENTATION": place})
+    return Adapter("adapter_of_any_kind", find, {"IMPLEMENTATION": place, "ATTRIBUTE": attribute})
+
+
+def _relative(place: str) -> str:
+    """A path below the current folder as seen from there: the script is found again where the folder goes."""
+    path = Path(place)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        return path.relative_to(Path.cwd()).as_posix()
+    return place
+
+
+def _defines_load(place: str) -> bool:
+    path = Path(place) if place.endswith(".py") else _source_of(place)
+    if path is None or not path.is_file():
+        return False
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (SyntaxError, ValueError):
+        return False
+    return _has_load(tree.body)
+
+
+def _source_of(module: str) -> Path | None:
+    # The parents of a module inside a package would be imported to find it.
+    if "." in module:
+        return None
+    try:
+        found = find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    return Path(found.origin) if found and found.origin and found.origin.endswith(".py") else None
+
+
+def _has_load(statements: Sequence[ast.stmt]) -> bool:
+    return any(isinstance(each, ast.FunctionDef) and each.name == "load" for each in statements)
+
+
+def _written_out(module: str) -> str:
+    """The code of one of our adapters without its docstring, its claims and its imports of this package."""
+    name = module.removeprefix(f"{_PEERS}.").partition(".")[0]
+    source = (Path(peers.__file__).parent / f"{name}.py").read_text(encoding="utf-8")
+    body = ast.parse(source).body
+    if not _has_load(body):
+        return _written_out(_other_peer(body))
+    imports = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom) and not _is_ours(each)]
+    code = [each for each in body if isinstance(each, ast.FunctionDef | ast.ClassDef)]
+    guarded = _GUARD.format(imports="\n".join(f"    {_text(source, each)}" for each in imports))
+    return "\n\n".join([guarded, *(f"{_text(source, each)}\n" for each in code)])
+
+
+def _other_peer(body: Sequence[ast.stmt]) -> str:
+    """The peer whose load this one takes."""
+    for each in body:
+        if isinstance(each, ast.ImportFrom) and each.module and _is_ours(each):
+            return each.module if each.module != _PEERS else f"{_PEERS}.{each.names[0].name}"
+    raise AssertionError("a peer has a load of its own, or takes that of another peer")
+
+
+def _is_ours(statement: ast.Import | ast.ImportFrom) -> bool:
+    return isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("conformance")
+
+
+def _text(source: str, statement: ast.stmt) -> str:
+    return ast.get_source_segment(source, statement) or ""

@@ -1,0 +1,101 @@
+"""How a script is put together: decides which functions of `script/` a case needs, and which imports they need.
+
+Functions are copied as they stand, with everything they name. A line marked `# only: x` is copied without the mark if
+the case needs x, and otherwise left out.
+"""
+
+import ast
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent / "script"
+# The order of a script: first where the loader comes from, then what must hold, then the machinery.
+_FILES = (
+    "adapter.py",
+    "checks/common.py",
+    "checks/arithmetic.py",
+    "checks/partition.py",
+    "checks/order.py",
+    "checks/statistics.py",
+    "probe.py",
+    "rank.py",
+    "judge.py",
+)
+_ONLY = re.compile(r"  # only: (\w+)$")
+
+
+@cache
+def _pieces() -> dict[str, tuple[str, str]]:
+    """Every function and class by name: the file it is from, and its source. A script defines the stand-ins itself."""
+    found: dict[str, tuple[str, str]] = {}
+    for name in _FILES:
+        source = (_FOLDER / name).read_text(encoding="utf-8")
+        for each in ast.parse(source).body:
+            if isinstance(each, ast.FunctionDef | ast.ClassDef) and not _is_stand_in(each):
+                assert each.name not in found, f"two pieces of a script are named {each.name}"
+                found[each.name] = name, ast.get_source_segment(source, each) or ""
+    return found
+
+
+def _is_stand_in(each: ast.stmt) -> bool:
+    return isinstance(each, ast.FunctionDef) and (ast.get_docstring(each) or "").startswith("Stands for ")
+
+
+@cache
+def _imports() -> dict[str, str]:
+    """The import statement behind every name that the pieces take from the standard library."""
+    found: dict[str, str] = {}
+    for name in _FILES:
+        for each in ast.parse((_FOLDER / name).read_text(encoding="utf-8")).body:
+            if isinstance(each, ast.Import):
+                found |= {alias.name: f"import {alias.name}" for alias in each.names}
+            elif isinstance(each, ast.ImportFrom) and not (each.module or "").startswith("conformance"):
+                found |= {alias.name: f"from {each.module} import {alias.name}" for alias in each.names}
+    return found
+
+
+def pieces_for(roots: dict[str, str], flags: frozenset[str]) -> list[str]:
+    """The source of the root functions and of all that they use. `roots` maps each to its name in the script."""
+    texts: dict[str, str] = {}
+    waiting = list(roots)
+    while waiting:
+        name = waiting.pop()
+        if name not in texts:
+            texts[name] = _chosen_lines(_pieces()[name][1], flags)
+            waiting += [used for used in names_in(texts[name]) if used in _pieces()]
+    ordered = [name for name in _pieces() if name in texts]
+    return [texts[name].replace(f"def {name}(", f"def {roots.get(name, name)}(", 1) for name in ordered]
+
+
+def _chosen_lines(source: str, flags: frozenset[str]) -> str:
+    chosen = []
+    for line in source.split("\n"):
+        mark = _ONLY.search(line)
+        if mark is None or mark[1] in flags:
+            chosen.append(_ONLY.sub("", line))
+    return "\n".join(chosen)
+
+
+def names_in(source: str) -> list[str]:
+    """All names and dotted modules that a piece of source uses, each once, in order."""
+    found: dict[str, None] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name):
+            found[node.id] = None
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found[f"{node.value.id}.{node.attr}"] = None
+    return list(found)
+
+
+def imports_for(texts: Iterable[str]) -> str:
+    """The import statements that these sources need, plain ones first, one a line."""
+    needed = {_imports()[name] for text in texts for name in names_in(text) if name in _imports()}
+    froms: dict[str, list[str]] = {}
+    for statement in sorted(needed):
+        if statement.startswith("from "):
+            module, _, name = statement.removeprefix("from ").partition(" import ")
+            froms.setdefault(module, []).append(name)
+    plain = sorted(statement for statement in needed if statement.startswith("import "))
+    return "\n".join([*plain, *(f"from {module} import {', '.join(names)}" for module, names in sorted(froms.items()))])

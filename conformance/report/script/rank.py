@@ -1,0 +1,133 @@
+"""What a rank's process does: decides how a loader is read, and what is noted of it."""
+
+import contextlib
+import faulthandler
+import hashlib
+import importlib
+import json
+import os
+import random
+import sys
+import traceback
+from types import SimpleNamespace
+from typing import Any
+
+from conformance.report.script.probe import Dataset
+
+SAMPLES = RANDOM_SEED = 0
+PATIENCE = 10.0
+REQUEST: dict[str, Any] = {}
+RANKS: list[Any] = []
+RUNS: dict[str, dict[str, Any]] = {}
+
+
+def implementation() -> tuple[Any, Any]:
+    """Stands for one of the ways to an adapter."""
+    raise NotImplementedError
+
+
+def one_rank(position: int, folder: str, names: list[str]) -> None:
+    """What the process of a rank does: these runs one after the other, and a line of JSON for each."""
+    result = open(f"{folder}/result", "w")  # noqa: SIM115
+    with contextlib.suppress(ImportError):  # only: states
+        importlib.import_module("numpy")  # only: states
+    try:
+        load, decode = implementation()
+    except (Exception, SystemExit) as error:
+        print(json.dumps({"impossible": f"{type(error).__name__}: {error}"}), file=result, flush=True)
+        os._exit(2)
+    for name in names:
+        run = RUNS[name]
+        faulthandler.dump_traceback_later(PATIENCE, exit=True)
+        join_group(f"{folder}/../group-{name}", position)  # only: group
+        seed_generators(run.get("random_seed", RANDOM_SEED))
+        if run.get("after_others"):  # only: others
+            other = {**run, "batch_size": 2, "seed": 99, "drop_last": False}  # only: others
+            read(load, decode, make_request(7, RANKS[position], folder, other), range(2))  # only: others
+            seed_generators(RANDOM_SEED)  # only: others
+        request = make_request(SAMPLES, RANKS[position], folder, run)
+        print(json.dumps(read(load, decode, request, run["epochs"])), file=result, flush=True)
+        leave_group()  # only: group
+    # Not sys.exit: a thread that a loader leaves behind must not keep the process.
+    os._exit(0)
+
+
+def make_request(samples: int, rank: Any, folder: str, run: dict[str, Any]) -> SimpleNamespace:
+    """What load is given."""
+    fields = {**REQUEST, "rank": rank, **{name: run[name] for name in run if name in REQUEST}}
+    fields["combined_batch"] = fields["batch_size"] * fields["gradient_accumulation"]
+    fields["combined_batch"] *= fields["replication_factor"] * fields["device_iterations"]
+    workdir = f"{folder}/map-{samples}"
+    os.makedirs(workdir, exist_ok=True)
+    return SimpleNamespace(dataset=Dataset(samples), workdir=workdir, **fields)
+
+
+def seed_generators(seed: int) -> None:
+    """Put the global generators that a loader might draw from in a known state."""
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)
+
+
+def read(load: Any, decode: Any, request: Any, numbers: Any) -> dict[str, Any]:
+    """Read one rank's loader, epoch after epoch, and note what it delivers or how it fails."""
+    noted: dict[str, Any] = {"epochs": [], "failure": None}
+    kind = "raised"
+    noted["before"] = generator_states()  # only: states
+    try:
+        loader = load(request)
+        if not hasattr(loader, "__iter__") and not hasattr(loader, "__getitem__"):  # only: failures
+            kind = "unusable"  # only: failures
+        for number in numbers:
+            if hasattr(loader, "set_epoch"):  # only: set_epoch
+                loader.set_epoch(number)  # only: set_epoch
+            epoch: dict[str, Any] = {"number": number, "steps": []}
+            epoch["length"] = length_of(loader)  # only: length
+            for batch in loader:
+                kind = "undecodable"  # only: failures
+                epoch["steps"].append([int(value) - 1000 for value in decode(batch)])
+                kind = "raised"  # only: failures
+                if len(epoch["steps"]) > 100 + 10 * len(request.dataset):  # only: failures
+                    kind = "endless"  # only: failures
+                    raise RuntimeError("far more steps than the dataset can fill")  # only: failures
+            noted["epochs"].append(epoch)
+        for name in [name for name in ("close", "shutdown", "terminate") if hasattr(loader, name)][:1]:  # only: close
+            getattr(loader, name)()  # only: close
+    except (Exception, SystemExit) as error:
+        traceback.print_exc()
+        noted["failure"] = {"kind": kind, "message": f"{type(error).__name__}: {error}"}
+    noted["after"] = generator_states()  # only: states
+    return noted
+
+
+def length_of(loader: Any) -> int | str | None:
+    """What len() gives: a number, the exception in words, or None where there is no len()."""
+    try:
+        return len(loader) if hasattr(type(loader), "__len__") else None
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def generator_states() -> dict[str, str]:
+    """A digest of the state of each global generator."""
+    states: dict[str, Any] = {"random": random.getstate()}
+    if "numpy" in sys.modules:
+        _, words, *rest = sys.modules["numpy"].random.get_state()
+        states["numpy"] = (words.tolist(), rest)
+    if "torch" in sys.modules:
+        states["torch"] = sys.modules["torch"].get_rng_state().tolist()
+    return {name: hashlib.sha256(repr(state).encode()).hexdigest()[:12] for name, state in states.items()}
+
+
+def join_group(meeting: str, position: int) -> None:
+    """Make this process a rank of torch.distributed."""
+    distributed = importlib.import_module("torch.distributed")
+    where = f"file://{os.path.abspath(meeting)}"
+    distributed.init_process_group("gloo", init_method=where, rank=position, world_size=len(RANKS))
+
+
+def leave_group() -> None:
+    """Stop being a rank of torch.distributed."""
+    importlib.import_module("torch.distributed").destroy_process_group()
