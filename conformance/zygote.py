@@ -78,6 +78,8 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
     # What an implementation prints or reads must not reach the report, nor the person's terminal.
     for descriptor, target in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(descriptor, target)
+    # A notebook's or a test's own files stand in for the three: those of a forked process would still be theirs.
+    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(to, "w" if to else "r", closefd=False) for to in (0, 1, 2))
     while True:
         try:
             tasks = orders.recv()
