@@ -23,6 +23,8 @@ class Request:
     The samples of `dataset` are integers; the loader delivers them in batches of `batch_size`, in any container that
     `decode` (or the default decoder) reads. With `device_options` claimed, a step holds `combined_batch` samples.
     `workdir` is a folder that the adapter may fill with files made from this dataset; it is kept for later requests.
+    The last four are asked for only where the claim `hooks` names them: `timeout` is the seconds that a worker may take
+    over a step, 0 for no limit.
     """
 
     dataset: Any
@@ -38,6 +40,10 @@ class Request:
     gradient_accumulation: int
     asynchronous: bool
     workdir: str
+    collate_fn: Callable[[list[Any]], Any] | None = None
+    worker_init_fn: Callable[[int], None] | None = None
+    timeout: float = 0
+    persistent_workers: bool = False
 
     @property
     def combined_batch(self) -> int:
@@ -58,6 +64,7 @@ class Claims:
     workers: bool = False
     iterable_workers: Literal["split", "replicated"] | None = None
     epochs: Literal["set_epoch", "automatic"] | None = None
+    hooks: tuple[str, ...] = ()
     length: bool = False
     device_options: bool = False
     asynchronous: bool = False
@@ -79,7 +86,7 @@ class Claims:
 
     def as_dict(self) -> dict[str, Any]:
         """The claims as JSON data, the defaults spelled out."""
-        return {**dataclasses.asdict(self), "datasets": list(self.datasets)}
+        return {**dataclasses.asdict(self), "datasets": list(self.datasets), "hooks": list(self.hooks)}
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,11 @@ _VALUES: dict[str, tuple[Any, ...]] = {
         (False, True),
     ),
 }
+# Claims that take any of some names.
+_CHOICES = {
+    "datasets": ("map", "iterable"),
+    "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers"),
+}
 # A claim that makes no sense without another one.
 _NEEDS = {"elastic": "resume", "end_of_epoch": "resume"}
 
@@ -123,8 +135,9 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
             raise AdapterError(f"the claim {name!r} is unknown; the claims are {', '.join(known)}; mend or remove it")
     # None takes a claim back, wherever it comes from: what is left is the default.
     fields = {name: value for name, value in (given or {}).items() if value is not None}
-    if "datasets" in fields:
-        fields["datasets"] = _parse_datasets(fields["datasets"])
+    for name, choices in _CHOICES.items():
+        if name in fields:
+            fields[name] = _parse_choices(name, fields[name], choices)
     for name, value in fields.items():
         if name in _VALUES and not _among(value, _VALUES[name]):
             allowed = ", ".join(repr(choice) for choice in _VALUES[name])
@@ -140,19 +153,13 @@ def _among(value: Any, choices: tuple[Any, ...]) -> bool:
     return any(type(value) is type(choice) and value == choice for choice in choices)
 
 
-def _parse_datasets(value: Any) -> tuple[str, ...]:
-    names = (
-        (value,)
-        if isinstance(value, str)
-        else tuple(value)
-        if isinstance(value, list | tuple | set | frozenset)
-        else ()
-    )
-    if not names or any(name not in ("map", "iterable") for name in names):
-        raise AdapterError(
-            f"the claim datasets={value!r} is not a choice of 'map' and 'iterable'; name one of them or both"
-        )
-    return tuple(name for name in ("map", "iterable") if name in names)
+def _parse_choices(name: str, value: Any, choices: tuple[str, ...]) -> tuple[str, ...]:
+    sequence = isinstance(value, list | tuple | set | frozenset)
+    names = (value,) if isinstance(value, str) else tuple(value) if sequence else ()
+    if not names or any(chosen not in choices for chosen in names):
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise AdapterError(f"the claim {name}={value!r} is not a choice of {listed}; name one or more of them, or none")
+    return tuple(choice for choice in choices if choice in names)
 
 
 def _refuse_contradictions(fields: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import send_handle
 from typing import Any, Protocol
@@ -223,12 +223,7 @@ class Fleet:
             return list(tasks)
         self._groups += 1
         path = os.path.join(self._root, f"rendezvous-{self._groups}")
-        return [
-            Task(
-                task.samples, task.arguments, task.epochs, task.random_seed, task.after_others, (path, rank, len(tasks))
-            )
-            for rank, task in enumerate(tasks)
-        ]
+        return [replace(task, process_group=(path, rank, len(tasks))) for rank, task in enumerate(tasks)]
 
     def _member(self, zygote: int, slot: int) -> _Member:
         key = (zygote, slot)

@@ -1,30 +1,37 @@
-"""One process of the fleet: decides how one rank's loader is built, read to the end, and written down.
+"""One process of the fleet: decides how one rank's loader is built, which conduct reads it, and what is written down.
 
-Nothing here judges. What the implementation does wrong (raise, give nonsense, never end) becomes a `Failure` in the
-trace; what takes the whole process down is seen from outside, by the fleet.
+Nothing here judges. What takes the whole process down is seen from outside, by the fleet.
 """
 
+import gc
 import os
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance import datasets, random_state
+from conformance import conduct, datasets, leaks, probes, random_state, samples
+from conformance.conduct import Reader, Remarks, Stopped
 from conformance.contract import Implementation, Request
-from conformance.trace import Epoch, Failure, FailureKind, RandomState, RankRun, Where
+from conformance.scenario import place_of
+from conformance.trace import Epoch, RandomState, RankRun
 
 # The loader that is read first in a process "after other loaders" (the variant `after`): nothing like the scenario's.
-_OTHER_LOADER = {"samples": 7, "batch_size": 2, "seed": 99}
+_OTHER_SAMPLES = 7
+_OTHER_ARGUMENTS = {"batch_size": 2, "seed": 99, "drop_last": False}
+
+_HOOK_TIMEOUT = 1.0  # seconds a worker may hang where a time-out is asked for
+_WARM_EPOCHS, _MORE_EPOCHS = 8, 32  # memory is compared after the first few epochs, and after many more
 
 
 @dataclass(frozen=True)
 class Task:
     """One rank's part in a run: the request in plain numbers, and the circumstances.
 
-    `arguments` are the fields of `Request` but for dataset and workdir. `epochs` are the numbers of the epochs to read.
-    `process_group` is (file for the rendezvous, rank, world size) where ranks need torch.distributed.
+    `arguments` are the fields of `Request` but for dataset, workdir and hooks; `epochs` the numbers of the epochs to
+    read; `process_group` is (file for the rendezvous, rank, world size) where ranks need torch.distributed. `watch`:
+    the dataset logs its reads; `leaks`: what is left behind is looked for. `dataset`, `fault`, `conduct` and `kind` are
+    those of the scenario.
     """
 
     samples: int
@@ -33,154 +40,181 @@ class Task:
     random_seed: int = 0
     after_others: bool = False
     process_group: tuple[str, int, int] | None = None
+    watch: bool = False
+    dataset: str = "map"
+    fault: str = ""
+    conduct: str = ""
+    kind: str = ""
+    leaks: bool = False
+
+    @property
+    def hooked(self) -> dict[str, Any]:
+        """The hooks of the request that this task needs, but for those that need its watch."""
+        return {"timeout": _HOOK_TIMEOUT} if self.fault.startswith("hang") else {}
 
 
-class _Stopped(Exception):
-    """The run of this rank can't go on."""
+@dataclass
+class Findings:
+    """What a reading leaves: the epochs, how it ended, and remarks."""
 
-    def __init__(self, kind: FailureKind, where: Where, message: str, epoch: int | None = None) -> None:
-        super().__init__(message)
-        self.failure = Failure(kind, where, message, epoch)
+    epochs: list[Epoch]
+    remarks: Remarks
 
 
 def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
-    """Build the loader that the task asks for, read its epochs, and write down what came."""
-    random_state.seed_all(task.random_seed)
+    """Build the loader that the task asks for, read it as its conduct says, and write down what came."""
     if task.after_others:
         _read_another_loader(implementation, task, workdir)
-    epochs: list[Epoch] = []
+    found = Findings([], [])
+    watch = _watch(task, workdir)
     failure = None
     before = random_state.seed_all_and_tell(task.random_seed)
     try:
-        _read(implementation, task, workdir, epochs)
-    except _Stopped as stopped:
+        _read(implementation, task, workdir, watch, found)
+    except Stopped as stopped:
         failure = stopped.failure
     after = random_state.digests()
     # A library that is imported on the way has a state only afterwards: nothing can be said about it.
     states = tuple(RandomState(name, before[name], after[name]) for name in before if name in after)
-    return RankRun(task.arguments["rank"], tuple(epochs), failure, states)
+    if watch is not None and watch.fired:
+        found.remarks.append(("fired", task.fault))
+    reads = watch.reads() if watch is not None else ()
+    return RankRun(task.arguments["rank"], tuple(found.epochs), failure, states, reads, tuple(found.remarks))
 
 
-def _read(implementation: Implementation, task: Task, workdir: str, epochs: list[Epoch]) -> None:
-    loader = _call("load", None, lambda: implementation.load(_request(task, workdir)))
+def perform_watching_leaks(implementation: Implementation, task: Task, workdir: str) -> RankRun:
+    """The same, twice in this process: what the second round leaves behind goes into the remarks."""
+    temporary = os.environ.get("TMPDIR", workdir)
+    before = leaks.held(temporary)
+    run = perform(implementation, task, workdir)
+    if not leaks.left_behind(before, temporary):
+        return run
+    before = leaks.held(temporary)
+    run = perform(implementation, task, workdir)
+    return replace(run, remarks=(*run.remarks, *leaks.left_behind(before, temporary)))
+
+
+def _read(
+    implementation: Implementation, task: Task, workdir: str, watch: probes.Watch | None, found: Findings
+) -> None:
+    loader = conduct.called("load", None, lambda: implementation.load(_request(task, workdir, watch)))
     if loader is None or not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")):
-        raise _Stopped(
-            "unusable", "load", f"load(request) gives {_short(loader)}, which can't be iterated; return the loader"
-        )
+        what = f"load(request) gives {_short(loader)}, which can't be iterated; return the loader"
+        raise Stopped("unusable", "load", what)
+    reader = _reader(implementation, task, loader, watch)
     try:
-        for number in task.epochs:
-            epochs.append(_read_epoch(implementation, task, loader, number))
-    except _Stopped:
-        # What stopped the epoch is told, and not what closing makes of it.
-        with suppress(_Stopped):
-            _close(loader)
+        _conducts(task, reader, found)[task.conduct.partition("@")[0]]()
+    except Stopped:
+        # What stopped the reading is told, and not what closing makes of it.
+        with suppress(Stopped):
+            conduct.close(loader)
         raise
-    _close(loader)
+    if task.conduct == "dropped":
+        del loader, reader
+        gc.collect()
+    else:
+        conduct.close(loader, times=2 if task.conduct == "ended" else 1)
 
 
-def _read_epoch(implementation: Implementation, task: Task, loader: Any, number: int) -> Epoch:
-    if implementation.claims.epochs != "automatic" and hasattr(loader, "set_epoch"):
-        _call("set_epoch", number, lambda: loader.set_epoch(number))
-    length = _length(loader, number)
-    iterator = _call("iter", number, lambda: iter(loader))
-    steps: list[tuple[int, ...]] = []
-    # Enough for any declared padding; a loader that goes on beyond it never ends.
-    most = 8 + 2 * task.samples + 4 * _combined(task) * max(1, _number(task.arguments["world_size"]))
-    delivered = 0
-    for batch in _batches(iterator, number):
-        steps.append(_indices(implementation, batch, number))
-        delivered += max(1, len(steps[-1]))
-        if delivered > most:
-            raise _Stopped(
-                "endless",
-                "step",
-                f"after {len(steps)} steps, {delivered} samples of a dataset of {task.samples}",
-                number,
-            )
-    return Epoch(number, tuple(steps), length)
+def _conducts(task: Task, reader: Reader, found: Findings) -> dict[str, Callable[[], None]]:
+    epochs, remarks = found.epochs, found.remarks
+
+    def whole() -> None:
+        if task.kind == "large":
+            _watch_memory(reader, remarks)
+        elif task.kind not in ("", "buffer"):
+            _watch_types(task, reader, remarks)
+        elif task.fault:
+            conduct.read_through_faults(reader, task.epochs, epochs)
+        else:
+            conduct.read_epochs(reader, task.epochs, epochs)
+
+    return {
+        "": whole,
+        "dropped": whole,
+        "leave": lambda: conduct.leave_early(reader, task.epochs, epochs, place_of(task.conduct)),
+        "two": lambda: conduct.read_two(reader, task.epochs[0], epochs, place_of(task.conduct)),
+        "kept": lambda: conduct.keep_everything(reader, task.epochs, epochs, remarks),
+        "ended": lambda: conduct.read_beyond_the_end(reader, task.epochs, epochs, remarks),
+    }
 
 
-def _batches(iterator: Iterator[Any], number: int) -> Iterator[Any]:
-    done = object()
-    while True:
-        batch = _call("step", number, lambda: next(iterator, done))
-        if batch is done:
+def _watch_memory(reader: Reader, remarks: Remarks) -> None:
+    light = replace(reader, decodes=False)
+    for number in range(_WARM_EPOCHS):
+        light.rest(light.begin(number))
+    gc.collect()
+    warm = leaks.resident_bytes()
+    for number in range(_WARM_EPOCHS, _WARM_EPOCHS + _MORE_EPOCHS):
+        light.rest(light.begin(number))
+    gc.collect()
+    remarks.append(("memory", str(leaks.resident_bytes() - warm)))
+
+
+def _watch_types(task: Task, reader: Reader, remarks: Remarks) -> None:
+    keeping = replace(reader, decodes=False, keep_batches=True)
+    given = [samples.sample_of(task.kind, datasets.FIRST_SAMPLE + index, None) for index in range(task.samples)]
+    for number in task.epochs:
+        going = keeping.rest(keeping.begin(number))
+        batches = going.batches
+        told = f"{len(batches)} batches instead of one" if len(batches) != 1 else samples.infidelity(given, batches[0])
+        if told:
+            remarks.append(("types", told))
             return
-        yield batch
 
 
-def _indices(implementation: Implementation, batch: Any, number: int) -> tuple[int, ...]:
-    try:
-        values = implementation.decode(batch) if implementation.decode else datasets.decode(batch)
-        return tuple(int(value) - datasets.FIRST_SAMPLE for value in values)
-    except (Exception, SystemExit) as error:
-        raise _Stopped("undecodable", "step", f"{_described(error)}", number) from error
+def _reader(implementation: Implementation, task: Task, loader: Any, watch: probes.Watch | None) -> Reader:
+    arguments = task.arguments
+    factors = ("batch_size", "gradient_accumulation", "replication_factor", "device_iterations", "world_size")
+    step = 4
+    for name in factors:
+        step *= max(1, _number(arguments[name]))
+    copies = max(1, arguments["num_workers"])
+    return Reader(
+        loader,
+        implementation.decode,
+        sets_epoch=implementation.claims.epochs != "automatic",
+        most=8 + 2 * copies * task.samples + step,
+        before_epoch=watch.begin_epoch if watch is not None else lambda number: None,
+    )
 
 
-def _length(loader: Any, number: int) -> int | str | None:
-    if not hasattr(type(loader), "__len__"):
+def _watch(task: Task, workdir: str) -> probes.Watch | None:
+    if not task.watch:
         return None
-    try:
-        return len(loader)
-    except (Exception, SystemExit) as error:
-        return _described(error)
-
-
-def _close(loader: Any) -> None:
-    for name in ("close", "shutdown", "terminate"):
-        if hasattr(loader, name):
-            _call("close", None, getattr(loader, name))
-            return
-
-
-def _call(where: Where, epoch: int | None, function: Callable[[], Any]) -> Any:
-    """What `function` gives; whatever it raises, a SystemExit too, ends the run as a failure at `where`."""
-    try:
-        return function()
-    except (Exception, SystemExit) as error:
-        raise _Stopped("raised", where, _described(error), epoch) from error
-
-
-def _request(task: Task, workdir: str) -> Request:
-    # One folder a dataset and a process: ranks never write over each other's files.
-    folder = os.path.join(workdir, f"map-{task.samples}")
+    folder = os.path.join(workdir, "watch")
     os.makedirs(folder, exist_ok=True)
-    return Request(dataset=datasets.MapDataset(task.samples), workdir=folder, **task.arguments)
+    for name in os.listdir(folder):
+        os.unlink(os.path.join(folder, name))
+    draws = task.arguments["num_workers"] > 0
+    return probes.Watch(folder, task.fault, task.kind, draws, os.getpid())
+
+
+def _request(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
+    # One folder a dataset and a process: ranks never write over each other's files.
+    folder = os.path.join(workdir, f"{task.dataset}-{task.samples}")
+    os.makedirs(folder, exist_ok=True)
+    if watch is None:
+        return Request(dataset=datasets.MapDataset(task.samples), workdir=folder, **task.arguments)
+    hooks = dict(task.hooked)
+    if task.fault.startswith("collate"):
+        hooks["collate_fn"] = probes.BreakingCollate(watch)
+    if task.fault.startswith("init"):
+        hooks["worker_init_fn"] = probes.BreakingInitialiser(watch)
+    dataset = probes.watched(task.dataset, task.samples, watch)
+    return Request(dataset=dataset, workdir=folder, **{**task.arguments, **hooks})
 
 
 def _read_another_loader(implementation: Implementation, task: Task, workdir: str) -> None:
-    arguments = {
-        **task.arguments,
-        "batch_size": _OTHER_LOADER["batch_size"],
-        "seed": _OTHER_LOADER["seed"],
-        "drop_last": False,
-    }
-    other = Task(_OTHER_LOADER["samples"], arguments, epochs=(0, 1))
+    other = Task(_OTHER_SAMPLES, {**task.arguments, **_OTHER_ARGUMENTS}, epochs=(0, 1))
     try:
-        _read(implementation, other, workdir, [])
-    except _Stopped:
+        _read(implementation, other, workdir, None, Findings([], []))
+    except Stopped:
         return  # what this loader does wrong is found by its own scenario
-
-
-def _combined(task: Task) -> int:
-    names = ("batch_size", "gradient_accumulation", "replication_factor", "device_iterations")
-    product = 1
-    for name in names:
-        product *= max(1, _number(task.arguments[name]))
-    return product
 
 
 def _number(value: Any) -> int:
     return int(value) if isinstance(value, int | float) else 1
-
-
-def _described(error: BaseException) -> str:
-    """The exception as ``Type: first line``, without what changes from run to run (addresses, process ids)."""
-    text = str(error).strip().split("\n")[0]
-    text = re.sub(r"0x[0-9a-f]{6,}", "0x...", text)
-    text = re.sub(r"\bpid\(?s?\)?[ :=(]*\d+(, \d+)*", "pid ...", text)
-    name = type(error).__name__
-    return f"{name}: {text[:200]}" if text else name
 
 
 def _short(value: Any) -> str:

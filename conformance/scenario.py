@@ -21,6 +21,28 @@ Variant = Literal[
 ]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 
+# What goes wrong, once, and where ("raise@3": sample 3 raises); and how it reads in a report.
+FAULTS = {
+    "raise": "sample {} raises",
+    "stop": "sample {} raises StopIteration",
+    "index": "sample {} raises IndexError",
+    "kill": "the worker that reads sample {} is killed",
+    "exit": "the worker that reads sample {} exits",
+    "hang": "the worker that reads sample {} hangs",
+    "collate": "collating sample {} raises",
+    "init": "the initialiser of worker {} raises",
+}
+# What the consumer does other than reading epoch after epoch and closing the loader.
+CONDUCTS = {
+    "leave": "left after step {} of the first epoch",
+    "two": "a second iterator begun after step {} of the first",
+    "kept": "every batch kept",
+    "ended": "next() called again after the end, the loader closed twice",
+    "dropped": "dropped without closing",
+}
+# What a sample is, if not a number.
+KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple", "named", "nested", "empty")
+
 # The numbers of a code: letter, field, and the value that a code leaves out.
 _NUMBERS = (
     ("n", "samples", None),
@@ -46,7 +68,8 @@ class Scenario:
     """What a loader is asked for, on all its ranks, and what is changed for the second run.
 
     `refusal` is "" or one argument with a value that must be refused, for example "batch_size=0".
-    `seeds` is how many consecutive seeds, from `seed` on, a statistical experiment reads.
+    `seeds` is how many seeds a statistical experiment reads. `fault` is one of FAULTS with its place ("raise@3"),
+    `conduct` one of CONDUCTS with its place if it has one ("leave@2"), `kind` one of KINDS; each is "" for none.
     """
 
     samples: int
@@ -63,6 +86,10 @@ class Scenario:
     variant: Variant = "none"
     refusal: str = ""
     seeds: int = 1
+    dataset: Literal["map", "iterable"] = "map"
+    fault: str = ""
+    conduct: str = ""
+    kind: str = ""
 
     @property
     def combined_batch(self) -> int:
@@ -83,13 +110,20 @@ class Scenario:
         parts.insert(3, "drop" if self.drop_last else "keep")
         if self.shuffle:
             parts.insert(4, "shuffle")
-        return ",".join(
-            [*parts, *([self.variant] if self.variant != "none" else []), *([self.refusal] if self.refusal else [])]
-        )
+        words = [
+            "iterable" if self.dataset == "iterable" else "",
+            self.fault,
+            self.conduct,
+            f"kind={self.kind}" if self.kind else "",
+            self.variant if self.variant != "none" else "",
+            self.refusal,
+        ]
+        return ",".join([*parts, *(word for word in words if word)])
 
     def describe(self) -> str:
         """The scenario in the words of a report: ``1 sample, 2 ranks, micro-batch 1, drop_last=False``."""
-        words = [count(self.samples, "sample"), count(self.world_size, "rank"), f"micro-batch {self.batch_size}"]
+        noun = "sample" if self.dataset == "map" else "iterable sample"
+        words = [count(self.samples, noun), count(self.world_size, "rank"), f"micro-batch {self.batch_size}"]
         words += [
             f"{field.replace('_', ' ')} {getattr(self, field)}"
             for field in _DEVICE_FACTORS
@@ -102,9 +136,22 @@ class Scenario:
             words.append(f"{self.epochs} epochs")
         if self.num_workers:
             words.append(count(self.num_workers, "worker"))
+        words += [text for text in (_told(self.fault, FAULTS), _told(self.conduct, CONDUCTS)) if text]
+        if self.kind:
+            words.append(f"samples: {self.kind}")
         if self.refusal:
             words.append(f"asked for {self.refusal}")
         return ", ".join(words)
+
+
+def place_of(word: str) -> int:
+    """The number behind the @ of a fault or a conduct."""
+    return int(word.partition("@")[2])
+
+
+def _told(word: str, texts: dict[str, str]) -> str:
+    name, _, place = word.partition("@")
+    return texts[name].format(place) if word else ""
 
 
 def from_code(code: str) -> Scenario:
@@ -135,7 +182,13 @@ def _part(part: str, code: str) -> tuple[str, Any]:
         return "shuffle", True
     if part in VARIANTS:
         return "variant", part
+    if part == "iterable":
+        return "dataset", part
+    if re.fullmatch(r"[a-z]+(@[0-9]+)?", part) and part.partition("@")[0] in {**FAULTS, **CONDUCTS}:
+        return ("fault" if part.partition("@")[0] in FAULTS else "conduct"), part
     name, _, value = part.partition("=")
+    if name == "kind" and value in KINDS:
+        return "kind", value
     if name in _REFUSABLE and value in REFUSED_VALUES:
         return "refusal", part
     raise ValueError(f"{part!r} in the case {code!r} can't be read; a case looks like n1,w2,b1,keep")

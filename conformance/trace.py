@@ -15,6 +15,8 @@ from conformance.scenario import Scenario
 # dataset holds; undecodable: a batch that holds no sample ids; unusable: `load` gave something that can't be iterated.
 FailureKind = Literal["raised", "hung", "died", "endless", "undecodable", "unusable"]
 Where = Literal["load", "set_epoch", "len", "iter", "step", "close"]
+# What a remark is about; the judges of chapters 4 and 10 read them.
+Subject = Literal["changed", "types", "after-end", "process", "descriptor", "file", "thread", "memory", "fired"]
 
 
 @dataclass(frozen=True)
@@ -36,16 +38,34 @@ class Epoch:
     """One pass of one rank: its number, `len(loader)` just before it, and the sample indices of each step.
 
     `length` is an int, or the name of the exception that `len` raised, or None where the loader has no length.
+    `left`: the consumer left it early. `failure`: how it ended, where a scenario goes on after that.
     """
 
     number: int
     steps: tuple[tuple[int, ...], ...]
     length: int | str | None = None
+    left: bool = False
+    failure: Failure | None = None
 
     @property
     def samples(self) -> tuple[int, ...]:
         """All sample indices of the epoch, in the order of delivery."""
         return tuple(index for step in self.steps for index in step)
+
+
+@dataclass(frozen=True)
+class Read:
+    """One read of one sample, as the dataset saw it.
+
+    `process` numbers the processes of a rank, 0 is the one that iterates. `worker` is (id, number of workers, seed,
+    whether the worker's dataset is this one), or None. `draws` are random numbers, one a library, drawn at the read.
+    """
+
+    epoch: int
+    index: int
+    process: int
+    worker: tuple[int, int, int, bool] | None = None
+    draws: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,6 +85,12 @@ class RankRun:
     epochs: tuple[Epoch, ...]
     failure: Failure | None = None
     random_states: tuple[RandomState, ...] = ()
+    reads: tuple[Read, ...] = ()
+    remarks: tuple[tuple[Subject, str], ...] = ()
+
+    def remark(self, subject: Subject) -> str:
+        """What was remarked about a subject, or ""."""
+        return next((text for about, text in self.remarks if about == subject), "")
 
 
 @dataclass(frozen=True)
@@ -112,14 +138,30 @@ def from_json(text: str) -> Trace:
         data = json.loads(text)
         runs = tuple(Run(run["name"], tuple(_rank(rank) for rank in run["ranks"])) for run in data["runs"])
         return Trace(Scenario(**data["scenario"]), runs)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"this JSON is not a trace ({error}); write one with conformance.trace.to_json") from error
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        raise ValueError(f"this text is not a trace ({error}); write one with conformance.trace.to_json") from error
 
 
 def _rank(data: dict[str, Any]) -> RankRun:
-    epochs = tuple(
-        Epoch(epoch["number"], tuple(tuple(step) for step in epoch["steps"]), epoch["length"])
-        for epoch in data["epochs"]
+    return RankRun(
+        data["rank"],
+        tuple(_epoch(epoch) for epoch in data["epochs"]),
+        _failure(data["failure"]),
+        tuple(RandomState(**state) for state in data["random_states"]),
+        tuple(_read(read) for read in data["reads"]),
+        tuple((subject, text) for subject, text in data["remarks"]),
     )
-    failure = Failure(**data["failure"]) if data["failure"] else None
-    return RankRun(data["rank"], epochs, failure, tuple(RandomState(**state) for state in data["random_states"]))
+
+
+def _epoch(data: dict[str, Any]) -> Epoch:
+    steps = tuple(tuple(step) for step in data["steps"])
+    return Epoch(data["number"], steps, data["length"], data["left"], _failure(data["failure"]))
+
+
+def _failure(data: dict[str, Any] | None) -> Failure | None:
+    return Failure(**data) if data else None
+
+
+def _read(data: dict[str, Any]) -> Read:
+    worker = tuple(data["worker"]) if data["worker"] else None
+    return Read(data["epoch"], data["index"], data["process"], worker, tuple(data["draws"]))

@@ -12,6 +12,7 @@ import select
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -72,7 +73,10 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
     # A session of its own, so that the workers which a loader starts can be ended with it.
     os.setsid()
     _die_with_parent()
-    os.makedirs(workdir, exist_ok=True)
+    temporary = os.path.join(workdir, "tmp")
+    os.makedirs(temporary, exist_ok=True)
+    # A temporary folder of its own, so that what is left in it is this member's.
+    os.environ["TMPDIR"] = tempfile.tempdir = temporary
     log = os.open(os.path.join(workdir, "output.txt"), os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     nothing = os.open(os.devnull, os.O_RDONLY)
     # What an implementation prints or reads must not reach the report, nor the person's terminal.
@@ -89,14 +93,15 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
 
 
 def _perform(implementation: Implementation, task: member.Task, workdir: str) -> Any:
+    perform = member.perform_watching_leaks if task.leaks else member.perform
     if task.process_group is None:
-        return member.perform(implementation, task, workdir)
+        return perform(implementation, task, workdir)
     import torch.distributed as distributed
 
     path, rank, world_size = task.process_group
     distributed.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=world_size)
     try:
-        return member.perform(implementation, task, workdir)
+        return perform(implementation, task, workdir)
     finally:
         distributed.destroy_process_group()
 

@@ -1,0 +1,125 @@
+"""What a loader leaves behind: decides which resources are counted, and when something counts as left.
+
+Counted in the process that iterates: child processes, open descriptors, threads, files in its temporary folder and
+shared-memory segments. What a library opens once for good (a resource tracker, a thread pool) is no leak: only what a
+second round of the same reading adds to the first is one.
+"""
+
+import gc
+import os
+import select
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.trace import Subject
+
+GRACE = 5.0  # seconds in which a closed loader's processes, files and threads may still be ending
+_SHARED_MEMORY = Path("/dev/shm")
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a process holds at one moment."""
+
+    processes: frozenset[int]
+    descriptors: int
+    threads: int
+    files: frozenset[str]
+    segments: frozenset[str]
+
+
+def held(temporary: str) -> Resources:
+    """What this process holds now; `temporary` is its own temporary folder."""
+    return Resources(
+        processes=frozenset(children(os.getpid())),
+        descriptors=len(_listed("/proc/self/fd")),
+        threads=len(_listed("/proc/self/task")),
+        files=frozenset(str(path.relative_to(temporary)) for path in Path(temporary).rglob("*")),
+        segments=_segments(),
+    )
+
+
+def left_behind(before: Resources, temporary: str) -> list[tuple[Subject, str]]:
+    """What is held now and was not before, after waiting for what is about to end."""
+    gc.collect()
+    deadline = time.monotonic() + GRACE
+    while (left := _more(before, held(temporary))) and time.monotonic() < deadline:
+        select.select([], [], [], 0.02)
+    return left
+
+
+def _more(before: Resources, now: Resources) -> list[tuple[Subject, str]]:
+    left: list[tuple[Subject, str]] = []
+    if processes := now.processes - before.processes:
+        left.append(("process", _counted(len(processes), "child process is", "child processes are")))
+    if (more := now.descriptors - before.descriptors) > 0:
+        left.append(("descriptor", _counted(more, "open descriptor is", "open descriptors are")))
+    if (more := now.threads - before.threads) > 0:
+        names = sorted({thread.name.rstrip("0123456789-_ ") for thread in threading.enumerate()} - {"MainThread"})
+        left.append(
+            ("thread", _counted(more, "thread is", "threads are") + (f" ({', '.join(names)})" if names else ""))
+        )
+    if segments := now.segments - before.segments:
+        segments = _without_owner(segments)
+    if files := (now.files - before.files):
+        left.append(("file", _counted(len(files), "temporary file is", "temporary files are")))
+    elif segments:
+        left.append(("file", _counted(len(segments), "shared-memory segment is", "shared-memory segments are")))
+    return left
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many} left"
+
+
+def children(process: int) -> list[int]:
+    """The living processes below a process; those that have ended and only wait to be reaped don't count."""
+    found = []
+    for task in _listed(f"/proc/{process}/task"):
+        for child in map(int, _text(f"/proc/{process}/task/{task}/children").split()):
+            found += [child] if _alive(child) else []
+            found += children(child)
+    return found
+
+
+def _alive(process: int) -> bool:
+    # The state is the first field behind the name, which stands in brackets and may hold anything.
+    return _text(f"/proc/{process}/stat").rpartition(")")[2].split()[:1] not in ([], ["Z"], ["X"])
+
+
+def _segments() -> frozenset[str]:
+    return frozenset(_listed(str(_SHARED_MEMORY)))
+
+
+def _without_owner(segments: frozenset[str]) -> frozenset[str]:
+    """Those that no process outside this one's family uses: a neighbour's segments are not our leak."""
+    family = {os.getpid(), *children(os.getpid())}
+    others = [int(name) for name in _listed("/proc") if name.isdigit() and int(name) not in family]
+    used = "".join(_text(f"/proc/{process}/maps") for process in others)
+    return frozenset(name for name in segments if f"{_SHARED_MEMORY}/{name}" not in used)
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:  # it ended in between
+        return []
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def resident_bytes() -> int:
+    """The memory that this process and those below it hold now."""
+    return sum(_resident(process) for process in (os.getpid(), *children(os.getpid())))
+
+
+def _resident(process: int) -> int:
+    pages = _text(f"/proc/{process}/statm").split()[1:2]
+    return int(pages[0]) * os.sysconf("SC_PAGE_SIZE") if pages else 0
