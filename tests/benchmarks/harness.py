@@ -1,0 +1,206 @@
+"""What the suite costs: scenarios per second of a bare loader, of Hypothesis around it, and of the whole harness.
+
+    python tests/benchmarks/harness.py
+
+Three rows read the very same scenarios (3 ranks, about 50 samples, no workers) with torch's loader. Their repetitions
+are interleaved, so that a machine that is busy for a while is busy for all of them, and medians are shown. Below them,
+as information, the whole map family as a run draws it, and whole runs of pytest with their processor time.
+"""
+
+import argparse
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as hypothesis_seed
+from hypothesis import strategies as st
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))  # serves a clone that is not installed
+
+from conformance.campaign import family_clauses, verdict_of  # noqa: E402
+from conformance.contract import Request  # noqa: E402
+from conformance.datasets import MapDataset  # noqa: E402
+from conformance.fleet import Fleet, SpawnedSource  # noqa: E402
+from conformance.observe import observe  # noqa: E402
+from conformance.peers import torch_map  # noqa: E402
+from conformance.scenario import Scenario  # noqa: E402
+from conformance.scenarios import map_style  # noqa: E402
+
+RUNS = tuple((impl, tier) for tier in ("quick", "gate") for impl in ("torch", "reference"))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way to go through scenarios: `run()` gives how many it went through."""
+
+    name: str
+    run: Callable[[], int]
+
+
+@st.composite
+def three_ranks(draw: st.DrawFn) -> Scenario:
+    """The scenarios that are compared: 3 ranks, about 50 samples, one epoch, nothing read twice."""
+    samples = draw(st.integers(40, 60))
+    batch_size = draw(st.integers(1, 8))
+    drop_last = draw(st.booleans())
+    shuffle = draw(st.booleans())
+    seed = draw(st.integers(0, 2**31 - 2)) if shuffle else 0
+    return Scenario(samples, 3, batch_size, drop_last=drop_last, shuffle=shuffle, seed=seed)
+
+
+def draw_each(strategy: st.SearchStrategy[Scenario], examples: int, take: Callable[[Scenario], object]) -> int:
+    """Let Hypothesis draw so many scenarios, the same ones every time; returns how many it drew."""
+    drawn = 0
+
+    def each(scenario: Scenario) -> None:
+        nonlocal drawn
+        drawn += 1
+        take(scenario)
+
+    rules = settings(
+        max_examples=examples,
+        phases=(Phase.generate,),
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    hypothesis_seed(0)(rules(given(strategy)(each)))()
+    return drawn
+
+
+def read_bare(scenario: Scenario) -> None:
+    """Read the epoch of every rank in this process, one after the other."""
+    for rank in range(scenario.world_size):
+        loader = torch_map.load(request_of(scenario, rank))
+        loader.set_epoch(0)
+        for _batch in loader:
+            pass
+
+
+def request_of(scenario: Scenario, rank: int) -> Request:
+    """What a rank's loader is asked for."""
+    return Request(
+        dataset=MapDataset(scenario.samples),
+        batch_size=scenario.batch_size,
+        shuffle=scenario.shuffle,
+        seed=scenario.seed,
+        drop_last=scenario.drop_last,
+        num_workers=0,
+        rank=rank,
+        world_size=scenario.world_size,
+        replication_factor=1,
+        device_iterations=1,
+        gradient_accumulation=1,
+        asynchronous=False,
+        workdir="",
+    )
+
+
+def rows(fleet: Fleet, examples: int) -> list[Row]:
+    """The ways that are compared; those that draw and judge do so exactly as a campaign does."""
+    strategy = three_ranks()
+    scenarios: list[Scenario] = []
+    draw_each(strategy, examples, scenarios.append)
+    clauses = family_clauses("map", fleet.claims)
+
+    def judge(scenario: Scenario) -> None:
+        trace = observe(fleet, scenario)
+        for clause in clauses:
+            verdict, _ = verdict_of(fleet, fleet.claims, clause, trace)
+            # torch's loader draws from the caller's generator, which ORDER-11, a SHOULD, says.
+            assert not verdict or clause.level == "SHOULD", f"{clause.id} fires on {scenario.code}"
+
+    def bare() -> int:
+        for scenario in scenarios:
+            read_bare(scenario)
+        return len(scenarios)
+
+    return [
+        Row("1 bare loader, in this process", bare),
+        Row("  Hypothesis drawing, nothing else", lambda: draw_each(strategy, examples, lambda _: None)),
+        Row("2 Hypothesis and the bare loader, in this process", lambda: draw_each(strategy, examples, read_bare)),
+        Row("3 the whole harness: Hypothesis, fleet and judges", lambda: draw_each(strategy, examples, judge)),
+        Row("  the map family as a run draws it", lambda: draw_each(map_style(fleet.claims), examples, judge)),
+    ]
+
+
+def measure(ways: Sequence[Row], repetitions: int) -> list[float]:
+    """The median rate of each way, in scenarios per second; every repetition goes through all ways in turn."""
+    rates: list[list[float]] = [[] for _ in ways]
+    for _ in range(repetitions):
+        for way, found in zip(ways, rates, strict=True):
+            start = time.perf_counter()
+            number = way.run()
+            found.append(number / (time.perf_counter() - start))
+    return [median(found) for found in rates]
+
+
+def whole_run(impl: str, tier: str) -> tuple[float, float]:
+    """Seconds of the clock and of the processors that one run of pytest takes, its processes included."""
+    command = [sys.executable, "-m", "pytest", "-q", str(ROOT / "conformance"), f"--impl={impl}", f"--tier={tier}"]
+    with tempfile.TemporaryDirectory() as folder:
+        before, start = _processor_seconds(), time.perf_counter()
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            [*command, "-p", "no:cacheprovider"], cwd=folder, env=environment, capture_output=True, text=True
+        )
+        clock, processor = time.perf_counter() - start, _processor_seconds() - before
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with exit code {done.returncode}:\n{done.stdout}{done.stderr}")
+    return clock, processor
+
+
+def _processor_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def machine() -> str:
+    """Where this was measured."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("torch", "hypothesis", "pytest"))
+    return f"machine: {os.cpu_count()} cores, Python {platform.python_version()}, {packages}"
+
+
+def table(ways: Sequence[Row], rates: Sequence[float]) -> Iterator[str]:
+    """The rates, and what each is of row 2."""
+    middle = next(rate for way, rate in zip(ways, rates, strict=True) if way.name.startswith("2"))
+    width = max(len(way.name) for way in ways)
+    yield f"{'':<{width}}  scenarios/s  of row 2"
+    for way, rate in zip(ways, rates, strict=True):
+        yield f"{way.name:<{width}}  {rate:>11,.0f}  {rate / middle:>8.2f}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print; never judges a time."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--examples", type=int, default=300, help="scenarios of one repetition (default 300)")
+    parser.add_argument("--repetitions", type=int, default=7, help="repetitions of each row (default 7)")
+    parser.add_argument("--no-runs", action="store_true", help="leave out the whole runs of pytest")
+    given_ = parser.parse_args(arguments)
+    print(machine(), end="\n\n")
+    with Fleet(SpawnedSource("torch"), patience=60.0) as fleet:
+        ways = rows(fleet, given_.examples)
+        measure(ways, 1)  # warm up: the members are forked, the caches filled
+        rates = measure(ways, given_.repetitions)
+    print("\n".join(table(ways, rates)), flush=True)
+    if not given_.no_runs:
+        print(f"\n{'whole runs':<40}    clock  processors")
+        for impl, tier in RUNS:
+            clock, processor = whole_run(impl, tier)
+            print(f"{f'pytest conformance --impl={impl} --tier={tier}':<50}{clock:>6.1f} s{processor:>8.1f} s", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
