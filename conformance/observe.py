@@ -60,11 +60,26 @@ def _varied(main: _Circumstances, scenario: Scenario) -> _Circumstances:
 
 def _run(fleet: Fleet, name: str, how: _Circumstances) -> Run:
     ranks = [0] if how.scenario.refusal else range(how.scenario.world_size)
-    tasks = [
-        Task(how.scenario.samples, _arguments(how.scenario, rank), how.epochs, how.random_seed, how.after_others)
-        for rank in ranks
-    ]
+    tasks = [_task(how, rank) for rank in ranks]
     return Run(name, fleet.run(tasks, shift=how.other_process))
+
+
+def _task(how: _Circumstances, rank: int) -> Task:
+    scenario = how.scenario
+    troubled = bool(scenario.fault or scenario.conduct)
+    return Task(
+        scenario.samples,
+        _arguments(scenario, rank),
+        how.epochs,
+        how.random_seed,
+        how.after_others,
+        watch=troubled or bool(scenario.kind) or scenario.num_workers > 0 or scenario.dataset == "iterable",
+        dataset=scenario.dataset,
+        fault=scenario.fault,
+        conduct=scenario.conduct,
+        kind=scenario.kind,
+        leaks=troubled,
+    )
 
 
 def _arguments(scenario: Scenario, rank: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from conformance.contract import Claims
 from conformance.observe import variants
 from conformance.scenario import Scenario
+from conformance.scenarios_workers import iterable_style, kinds_of_sample, troubled, with_workers
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,9 @@ class Tier:
 TIERS = {
     tier.name: tier
     for tier in (
-        Tier("quick", {"map": 200, "workers": 4}, small_draws=1000, floor_share=0.05),
-        Tier("gate", {"map": 1000, "workers": 24}, small_draws=4000, floor_share=1.0),
-        Tier("deep", {"map": 40_000, "workers": 400}, small_draws=40_000, floor_share=20.0),
+        Tier("quick", {"map": 200, "workers": 4, "iterable": 8, "life": 16}, small_draws=1000, floor_share=0.05),
+        Tier("gate", {"map": 1000, "workers": 24, "iterable": 40, "life": 120}, small_draws=4000, floor_share=1.0),
+        Tier("deep", {"map": 40_000, "workers": 400, "iterable": 800, "life": 2400}, 40_000, floor_share=10.0),
     )
 }
 
@@ -67,32 +68,19 @@ def map_style(draw: st.DrawFn, claims: Claims) -> Scenario:
     )
 
 
-@st.composite
-def with_workers(draw: st.DrawFn, claims: Claims) -> Scenario:
-    """The same with worker processes, compared with a run without."""
-    samples = draw(st.integers(0, 24))
-    world_size = draw(st.integers(1, 2))
-    batch_size = draw(st.integers(1, 3))
-    num_workers = draw(st.integers(1, 3))
-    drop_last = draw(st.booleans())
-    shuffle = draw(st.booleans()) if claims.shuffle else False
-    epochs = draw(st.integers(1, 2))
-    return Scenario(
-        samples, world_size, batch_size, 1, 1, 1, drop_last, shuffle, num_workers, epochs, 0, variant="workers"
-    )
-
-
 def drawn(family: str, claims: Claims) -> st.SearchStrategy[Scenario]:
     """The strategy of a drawn family."""
-    return {"map": map_style, "workers": with_workers}[family](claims)
+    strategies = {"map": map_style, "workers": with_workers, "iterable": iterable_style, "life": troubled}
+    return strategies[family](claims)
 
 
 def listed(family: str, claims: Claims, tier: Tier) -> list[Scenario]:
     """The scenarios of a family that is not drawn, smallest first."""
-    return list(_refusals(claims)) if family == "refusals" else list(_statistics(claims, tier))
+    scenarios = {"refusals": _refusals, "statistics": _statistics, "samples": kinds_of_sample}
+    return list(scenarios[family](claims, tier))
 
 
-def _refusals(claims: Claims) -> Iterator[Scenario]:
+def _refusals(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     names = ["batch_size"]
     if claims.ranks == "explicit":
         names.append("world_size")

@@ -148,7 +148,9 @@ class Session:
             return replace(outcome, status="VIOLATED")
         if clause.id in self._known_kinds:
             return replace(outcome, status="KNOWN", note=self.known[clause.id].reason)
-        floor = max(1, round(clause.floor * self.tier.floor_share))
+        # A family that is not drawn has as many scenarios at a higher tier as at the gate.
+        share = self.tier.floor_share if clause.family in self.tier.examples else min(1.0, self.tier.floor_share)
+        floor = max(1, round(clause.floor * share))
         if exercised < floor:
             note = f"{count(exercised, 'case')} could have shown a fault, {floor} are needed"
             return replace(outcome, status="NOT EXERCISED", note=note)

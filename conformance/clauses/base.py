@@ -14,7 +14,7 @@ from conformance.scenario import Scenario
 from conformance.trace import Epoch, Run, Trace
 
 Level = Literal["MUST", "SHOULD"]
-Family = Literal["map", "workers", "refusals", "statistics"]
+Family = Literal["map", "workers", "iterable", "life", "refusals", "statistics", "samples"]
 # The order of the chapters in specs/.
 _CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER", "WORK", "ERROR", "LEAK")
 _MOST_LINES = 5
@@ -66,8 +66,8 @@ def remainder(claims: Claims) -> bool:
 
 
 def always(claims: Claims) -> bool:
-    """Every loader of a map-style dataset owes this."""
-    return "map" in claims.datasets
+    """Nothing has to be claimed."""
+    return True
 
 
 def clause(
@@ -78,12 +78,16 @@ def clause(
     applies: Callable[[Claims], bool] = always,
     floor: int = 20,
     twin: bool = False,
+    dataset: Literal["map", "iterable", "any"] = "map",
 ) -> Callable[[Judge], Judge]:
     """Register the decorated judge under its clause id."""
 
     def register(judge: Judge) -> Judge:
         assert clause_id not in CLAUSES, f"{clause_id} has two judges"
-        owed = lambda claims: always(claims) and applies(claims)  # noqa: E731
+
+        def owed(claims: Claims) -> bool:
+            return (dataset == "any" or dataset in claims.datasets) and applies(claims)
+
         CLAUSES[clause_id] = Clause(clause_id, judge, family, level, owed, floor, twin)
         return judge
 

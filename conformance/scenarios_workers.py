@@ -1,0 +1,99 @@
+"""What is tried of workers, of iterable-style datasets and of trouble: the families of chapters 4 and 10.
+
+A scenario with worker processes costs a tenth of a second and more, so these families are small, and one run of a
+scenario serves all their clauses.
+"""
+
+from collections.abc import Iterator
+
+from hypothesis import strategies as st
+
+from conformance.contract import Claims
+from conformance.scenario import KINDS, Scenario
+
+# Faults that need a hook of the loader, and those that need a worker process; each as often as it costs little.
+_FAULTS = ("raise", "raise", "stop", "index", "raise")
+_WORKER_FAULTS = ("kill", "exit", "kill")
+_HOOK_FAULTS = {"collate_fn": "collate", "worker_init_fn": "init", "timeout": "hang"}
+_CONDUCTS = ("leave", "two", "kept", "ended", "dropped")
+
+
+@st.composite
+def with_workers(draw: st.DrawFn, claims: Claims) -> Scenario:
+    """A map-style dataset read by worker processes, compared with none, or with the same again."""
+    samples = draw(st.integers(0, 16))
+    world_size = draw(st.integers(1, 2))
+    batch_size = draw(st.integers(1, 3))
+    num_workers = draw(st.sampled_from((2, 1, 3)))
+    return Scenario(
+        samples,
+        world_size,
+        batch_size,
+        drop_last=draw(st.booleans()),
+        shuffle=draw(st.booleans()) if claims.shuffle else False,
+        num_workers=num_workers,
+        epochs=draw(st.integers(1, 2)),
+        variant=draw(st.sampled_from(("workers", "again"))),
+    )
+
+
+@st.composite
+def iterable_style(draw: st.DrawFn, claims: Claims) -> Scenario:
+    """An iterable-style dataset, over ranks where the loader splits it, and over workers where it says what happens."""
+    samples = draw(st.integers(0, 12))
+    world_size = draw(st.integers(1, 3)) if claims.iterable_workers != "replicated" else 1
+    batch_size = draw(st.integers(1, 3))
+    num_workers = draw(st.integers(0, 3)) if claims.iterable_workers else 0
+    drop_last = draw(st.booleans())
+    epochs = draw(st.integers(1, 2))
+    return Scenario(
+        samples, world_size, batch_size, drop_last=drop_last, num_workers=num_workers, epochs=epochs, dataset="iterable"
+    )
+
+
+@st.composite
+def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
+    """A fault of the dataset, of a worker or of a hook, or a consumer that does more than read and close."""
+    samples = draw(st.integers(1, 8))
+    batch_size = draw(st.integers(1, 3))
+    num_workers = draw(st.sampled_from((0, 1, 2))) if claims.workers else 0
+    dataset = "map" if "map" in claims.datasets else "iterable"
+    if dataset == "iterable" and claims.iterable_workers != "split":
+        num_workers = 0
+    place = draw(st.integers(0, 7))
+    fault, conduct = "", ""
+    if draw(st.booleans()):
+        name = draw(st.sampled_from(_CONDUCTS))
+        conduct = f"{name}@{place % 4}" if name in ("leave", "two") else name
+    else:
+        name = draw(st.sampled_from(_possible_faults(claims, num_workers)))
+        fault = f"{name}@{place % (num_workers if name == 'init' else samples)}"
+    return Scenario(
+        samples,
+        batch_size=batch_size,
+        num_workers=num_workers,
+        epochs=2,
+        fault=fault,
+        conduct=conduct,
+        kind="buffer" if conduct == "kept" and draw(st.booleans()) else "",
+        dataset=dataset,
+    )
+
+
+def _possible_faults(claims: Claims, num_workers: int) -> tuple[str, ...]:
+    hooks = [fault for hook, fault in _HOOK_FAULTS.items() if hook in claims.hooks]
+    if not num_workers:
+        return (*_FAULTS, *(fault for fault in hooks if fault == "collate"))
+    return (*_FAULTS, *_WORKER_FAULTS, *hooks)
+
+
+def kinds_of_sample(claims: Claims, tier: object) -> Iterator[Scenario]:
+    """One step of each kind of sample, in the main process and in a worker; then many epochs of large samples."""
+    dataset = "map" if "map" in claims.datasets else "iterable"
+    worker_counts = (0, 1) if claims.workers and dataset == "map" else (0,)
+    for kind in KINDS:
+        for num_workers in worker_counts:
+            if kind == "large":
+                yield Scenario(16, batch_size=4, num_workers=num_workers, kind=kind, dataset=dataset)
+            elif kind != "buffer":
+                yield Scenario(3, batch_size=3, num_workers=num_workers, kind=kind, dataset=dataset)
