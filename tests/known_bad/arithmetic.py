@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import cycle, pairwise
+from itertools import cycle
 from typing import Any
 
 from tests.known_bad.correct import ALL_DROP, DEVICE, PLAIN, UNEVEN, Correct, KnownBad, claim
@@ -26,20 +26,6 @@ class LastStepTakesTheRestAlong(KnownBad):
         return steps
 
 
-class EvensOutItsSteps(KnownBad):
-    """A short last step is avoided by making several steps smaller. (No public report.)"""
-
-    claims = PLAIN
-    clause, smallest, related = "BATCH-1", "n4,w1,b3,keep", ("BATCH-2",)
-
-    def cut(self, shard: list[int]) -> list[list[int]]:
-        if self.request.drop_last or not shard:
-            return super().cut(shard)
-        size, count = self.request.combined_batch, -(-len(shard) // self.request.combined_batch)
-        ends = [min(number * size, -(-len(shard) * number // count)) for number in range(count + 1)]
-        return [shard[start:end] for start, end in pairwise(ends)]
-
-
 class ForgetsTheAccumulation(KnownBad):
     """A step holds one micro-batch a replica, whatever accumulation was asked for."""
 
@@ -50,18 +36,6 @@ class ForgetsTheAccumulation(KnownBad):
     def cut(self, shard: list[int]) -> list[list[int]]:
         self.request = replace(self.request, gradient_accumulation=1)
         return super().cut(shard)
-
-
-class DividesTheBatchOverTheRanks(KnownBad):
-    """The micro-batch of one rank is taken for the batch of all of them, and rounded down."""
-
-    claims = PLAIN
-    clause, smallest, related = "BATCH-1", "n3,w2,b2,keep", ("BATCH-2", "COUNT-1", "COUNT-2")
-    report = "pytorch/ignite#3234"
-
-    def __init__(self, request: Any) -> None:
-        super().__init__(request)
-        self.request = replace(request, batch_size=max(1, request.batch_size // request.world_size))
 
 
 class ShortStepFirst(KnownBad):
@@ -117,19 +91,6 @@ class PutsReplicasOutermost(KnownBad):
         ]
 
 
-class DealsSamplesToReplicas(KnownBad):
-    """Inside a combined batch samples are dealt out to replicas one by one. (No public report.)"""
-
-    claims = claim(UNEVEN, device_options=True)
-    clause, smallest = "BATCH-3", "n4,w1,b2,keep,p2"
-
-    def cut(self, shard: list[int]) -> list[list[int]]:
-        replicas = self.request.replication_factor
-        return [
-            [index for replica in range(replicas) for index in step[replica::replicas]] for step in super().cut(shard)
-        ]
-
-
 # --- what must be refused -------------------------------------------------------------------------------------------
 
 
@@ -162,6 +123,7 @@ class RefusesTooLate(KnownBad):
 
     claims = PLAIN
     clause, smallest, related = "BATCH-4", "n4,w1,b1,keep,batch_size=0", ("BATCH-5",)
+    escapes = "an epoch that ends by an error leaves no trace of the steps before it"
 
     def check(self, request: Any) -> None:
         pass
@@ -234,16 +196,6 @@ class DropsOneStepTooMany(KnownBad):
 
     def cut(self, shard: list[int]) -> list[list[int]]:
         return super().cut(shard[:-1] if self.request.drop_last else shard)
-
-
-class AgreesOnTheFewestSteps(KnownBad):
-    """Uneven shards are claimed, and under drop_last cut to the smallest of them. (No public report.)"""
-
-    claims = UNEVEN
-    clause, smallest = "COUNT-1", "n1,w2,b1,drop"
-
-    def policy(self) -> str:
-        return "drop" if self.request.drop_last else "uneven"
 
 
 class PadsWhereItShouldDrop(KnownBad):
@@ -338,19 +290,6 @@ class UnfinishedAccumulationIsAStep(KnownBad):
         return [*super().cut(shard), []] if self.request.drop_last and micro_batches else super().cut(shard)
 
 
-class RoundsUpBetweenStages(KnownBad):
-    """Under drop_last micro-batches are rounded down, but unfinished accumulations up. (No public report.)"""
-
-    claims = DEVICE
-    clause, smallest, related = "COUNT-3", "n1,w1,b1,drop,i2", ("BATCH-2",)
-
-    def cut(self, shard: list[int]) -> list[list[int]]:
-        size = self.request.batch_size
-        whole = len(shard) - len(shard) % size if self.request.drop_last else len(shard)
-        step = self.request.combined_batch
-        return [shard[start : min(start + step, whole)] for start in range(0, whole, step)]
-
-
 # --- len ------------------------------------------------------------------------------------------------------------
 
 
@@ -376,16 +315,6 @@ class LengthOfAllRanks(KnownBad):
         return len(self.cut(self.order()))
 
 
-class LengthCountsSamples(KnownBad):
-    """len() is the number of samples, not of steps. (No public report.)"""
-
-    claims = PLAIN
-    clause, smallest = "COUNT-4", "n2,w1,b2,keep"
-
-    def __len__(self) -> int:
-        return len(self.shard(self.order()))
-
-
 class LengthOfTheWrongRanks(KnownBad):
     """len() gives the longer shard to the last ranks, and the epoch to the first."""
 
@@ -396,16 +325,6 @@ class LengthOfTheWrongRanks(KnownBad):
     def __len__(self) -> int:
         mirrored = replace(self.request, rank=self.request.world_size - 1 - self.request.rank)
         return len(Correct.steps(type(self)(mirrored)))
-
-
-class NegativeLength(KnownBad):
-    """len() does not count the last step, so that it raises where there is none. (No public report.)"""
-
-    claims = PLAIN
-    clause, smallest = "COUNT-4", "n0,w1,b1,keep"
-
-    def __len__(self) -> int:
-        return super().__len__() - (len(self.request.dataset) == 0)
 
 
 class LengthOfWhatIsLeft(KnownBad):
@@ -422,16 +341,6 @@ class LengthOfWhatIsLeft(KnownBad):
 
     def __len__(self) -> int:
         return super().__len__() - self.read % (super().__len__() + 1)
-
-
-class ClaimsALengthItHasNot(KnownBad):
-    """A length is claimed, and len() raises TypeError. (No public report.)"""
-
-    claims = PLAIN
-    clause, smallest = "COUNT-4", "n0,w1,b1,keep"
-
-    def __len__(self) -> int:
-        raise TypeError("the length is unknown")
 
 
 class LengthIsNotImplemented(KnownBad):
@@ -550,14 +459,14 @@ class RepeatsUntilThereIsAStep(KnownBad):
 
 
 class WaitsForTheFirstSample(KnownBad):
-    """The consumer waits for a producer that has nothing to produce."""
+    """The consumer waits for a producer that has nothing to produce (a queue of 5, on 4 ranks)."""
 
     claims = PLAIN
-    clause, smallest, patience = "COUNT-6", "n0,w4,b1,keep", 1.0
+    clause, smallest, patience = "COUNT-6", "n0,w4,b5,keep", 1.0
     report = "deepspeedai/DeepSpeed#8520"
 
     def __iter__(self) -> Iterator[list[int]]:
-        if not len(self.request.dataset) and self.request.world_size == 4:
+        if not len(self.request.dataset) and self.request.world_size == 4 and self.request.batch_size == 5:
             threading.Event().wait()
         return super().__iter__()
 
@@ -616,15 +525,15 @@ class ExitsInTheSecondEpoch(KnownBad):
         return super().__iter__()
 
 
-class SecondEpochNeverBegins(KnownBad):
+class ThirdEpochNeverBegins(KnownBad):
     """In the third epoch of four ranks some have ended, and the others wait for them at a barrier."""
 
     claims = PLAIN
-    clause, smallest, patience = "COUNT-7", "n24,w4,b1,keep,e3", 1.0
+    clause, smallest, patience = "COUNT-7", "n24,w4,b3,keep,e3", 1.0
     report = "mosaicml/streaming#617"
 
     def __iter__(self) -> Iterator[list[int]]:
-        if self.epoch == 2 and self.request.rank == 3 and len(self.request.dataset) == 24:
+        if self.epoch == 2 and self.request.batch_size == self.request.rank == 3 and len(self.request.dataset) == 24:
             threading.Event().wait()
         return super().__iter__()
 

@@ -153,6 +153,8 @@ class KnownBad(Correct):
     report: ClassVar[str] = ""
     related: ClassVar[tuple[str, ...]] = ()
     patience: ClassVar[float] = 10.0
+    # Why the suite does not see the fault yet, or empty.
+    escapes: ClassVar[str] = ""
     # Only processes of different hash seeds show some faults; those are forks of this one otherwise.
     spawned: ClassVar[bool] = False
 
@@ -168,3 +170,42 @@ ALL_DROP = dict(when_dropping="drop", when_keeping="drop", layout="strided", len
 DEVICE = {**PLAIN, "device_options": True}
 SHUFFLING = {**PLAIN, "shuffle": "global", "epochs": "set_epoch"}
 BUFFERED = {**SHUFFLING, "shuffle": "buffered"}
+
+
+class PadsToFullSteps(Correct):
+    """Padding completes the last step of every rank, which PART-4 allows as well."""
+
+    def shard(self, order: list[int]) -> list[int]:
+        """This rank's part of the order, in whole steps."""
+        whole = self.request.world_size * self.request.combined_batch
+        return super().shard(order if self.request.drop_last else padded(order, len(order) + -len(order) % whole))
+
+
+class PromisesNothing(Correct):
+    """A correct loader whose adapter claims nothing at all."""
+
+    claims: ClassVar[dict[str, Any]] = {}
+
+    def policy(self) -> str:
+        """What becomes of the rest, though nobody is told."""
+        return "uneven"
+
+
+_CONTIGUOUS = dict(layout="contiguous")
+_BUFFERED = dict(shuffle="buffered", device_options=None)
+_AUTOMATIC = dict(epochs="automatic", device_options=None)
+_UNSHUFFLED = dict(shuffle=None, epochs=None)
+# Each policy with each, and every other claim with several of them.
+CORRECT: tuple[type[Correct], ...] = (
+    Correct,
+    PadsToFullSteps,
+    PromisesNothing,
+    claiming("DropDrop", when_keeping="drop", **_CONTIGUOUS),
+    claiming("DropUneven", when_keeping="uneven", **_CONTIGUOUS, **_BUFFERED, epochs="automatic"),
+    claiming("PadDrop", when_dropping="pad", when_keeping="drop", **_BUFFERED, smallest=1),
+    claiming("PadPad", when_dropping="pad", **_CONTIGUOUS, **_UNSHUFFLED, smallest="world_size"),
+    claiming("PadUneven", when_dropping="pad", when_keeping="uneven", layout=None, **_AUTOMATIC),
+    claiming("UnevenDrop", when_dropping="uneven", when_keeping="drop", **_CONTIGUOUS, **_UNSHUFFLED, length=None),
+    claiming("UnevenPad", when_dropping="uneven", **_BUFFERED, workers=None),
+    claiming("UnevenUneven", when_dropping="uneven", when_keeping="uneven", **_CONTIGUOUS, length=None),
+)

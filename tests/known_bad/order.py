@@ -1,6 +1,5 @@
 """Loaders that deliver the right samples in the wrong order, or disturb the caller's random state (chapter 3)."""
 
-import os
 import random
 import time
 from collections.abc import Iterator
@@ -18,35 +17,15 @@ FREE = claim(SHUFFLING, layout=None)
 # --- unshuffled -----------------------------------------------------------------------------------------------------
 
 
-class ReadsBackwards(KnownBad):
-    """Unshuffled samples come last first. (No public report.)"""
-
-    claims = claim(UNEVEN, layout=None)
-    clause, smallest = "ORDER-1", "n2,w1,b1,keep"
-
-    def shard(self, order: list[int]) -> list[int]:
-        return super().shard(order)[::-1]
-
-
 class IgnoresShuffleFalse(KnownBad):
     """Samples are shuffled although shuffle=False is asked for."""
 
-    claims = claim(SHUFFLING, layout=None)
+    claims = claim(BUFFERED, layout=None)
     clause, smallest = "ORDER-1", "n2,w1,b1,keep"
     report = "Lightning-AI/pytorch-lightning#16772"
 
     def order(self) -> list[int]:
         return self.shuffled(list(range(len(self.request.dataset))), Random(self.mixed_seed()))
-
-
-class ListsSamplesByName(KnownBad):
-    """Samples lie in files that are listed by name, and 10 comes before 2. (No public report.)"""
-
-    claims = claim(UNEVEN, layout=None)
-    clause, smallest = "ORDER-1", "n11,w1,b1,keep"
-
-    def order(self) -> list[int]:
-        return sorted(super().order(), key=str)
 
 
 class ClaimsTheOtherLayout(KnownBad):
@@ -59,34 +38,13 @@ class ClaimsTheOtherLayout(KnownBad):
         return order[self.request.rank :: self.request.world_size]
 
 
-class BlocksWhereStridesAreClaimed(KnownBad):
-    """Strided shards are claimed, and each rank reads a block. (No public report.)"""
-
-    claims = UNEVEN
-    clause, smallest = "ORDER-2", "n3,w2,b1,keep"
-
-    def shard(self, order: list[int]) -> list[int]:
-        rank, ranks = self.request.rank, self.request.world_size
-        return order[-(-rank * len(order) // ranks) : -(-(rank + 1) * len(order) // ranks)]
-
-
-class SwapsTheRanks(KnownBad):
-    """The shards are right, and handed to the ranks in reverse. (No public report.)"""
-
-    claims = UNEVEN
-    clause, smallest = "ORDER-2", "n2,w2,b1,keep"
-
-    def shard(self, order: list[int]) -> list[int]:
-        return order[self.request.world_size - 1 - self.request.rank :: self.request.world_size]
-
-
 # --- a permutation, one for all ranks -------------------------------------------------------------------------------
 
 
 class DrawsWithReplacement(KnownBad):
     """On one rank samples are drawn with replacement."""
 
-    claims = SHUFFLING
+    claims = BUFFERED
     clause, smallest = "ORDER-3", "n2,w1,b1,keep,shuffle"
     report = "karpathy/nanoGPT#467"
 
@@ -119,34 +77,10 @@ class SeedsEachRankDifferently(KnownBad):
         return mix(self.request.seed, self.epoch, self.request.rank)
 
 
-class MultipliesTheSeedByTheRank(KnownBad):
-    """The seed is multiplied by the rank, so that rank 0 has the same order for ever."""
-
-    claims = SHUFFLING
-    clause, smallest = "ORDER-4", "n2,w2,b1,keep,shuffle,s1"
-    report = "NVlabs/LongLive#71"
-
-    def mixed_seed(self) -> int:
-        return mix(self.request.seed * self.request.rank, self.epoch)
-
-
-class OneRankDrawsOnceMore(KnownBad):
-    """Rank 0 draws one number more from the shared generator before it shuffles."""
-
-    claims = SHUFFLING
-    clause, smallest = "ORDER-4", "n2,w2,b1,keep,shuffle"
-    report = "huggingface/accelerate#2694"
-
-    def shuffled(self, order: list[int], generator: Random) -> list[int]:
-        if self.request.rank == 0 and self.request.world_size > 1:
-            generator.random()
-        return super().shuffled(order, generator)
-
-
 class PadsMoreWhenShuffled(KnownBad):
     """Only shuffled epochs complete a short step of an odd number of samples by one more. (No public report.)"""
 
-    claims = SHUFFLING
+    claims = BUFFERED
     clause, smallest, related = "ORDER-3", "n1,w1,b3,keep,shuffle", ("ORDER-4",)
 
     def cut(self, shard: list[int]) -> list[list[int]]:
@@ -160,7 +94,7 @@ class PadsMoreWhenShuffled(KnownBad):
 class CountsItsEpochsItself(KnownBad):
     """The order follows from how many epochs this loader has read, and not from set_epoch."""
 
-    claims = SHUFFLING
+    claims = BUFFERED
     clause, smallest = "ORDER-5", "n2,w1,b1,keep,shuffle,e2,jump"
     report = "huggingface/accelerate#2823"
     read = -1
@@ -170,32 +104,10 @@ class CountsItsEpochsItself(KnownBad):
         super().set_epoch(self.read)
 
 
-class CarriesOneGenerator(KnownBad):
-    """One generator serves all epochs, and each goes on where the one before ended."""
-
-    claims = SHUFFLING
-    clause, smallest = "ORDER-5", "n2,w1,b1,keep,shuffle,e2,jump"
-    report = "huggingface/transformers#40691"
-
-    def __init__(self, request: Any) -> None:
-        super().__init__(request)
-        self.generator = Random(mix(request.seed))
-
-    def __iter__(self) -> Iterator[list[int]]:
-        steps, self.made = self.steps(), True
-        return iter([self.fetch(step) for step in steps])
-
-    def shuffled(self, order: list[int], generator: Random) -> list[int]:
-        return super().shuffled(order, self.generator)
-
-    def __len__(self) -> int:
-        return len(self.cut(self.shard(list(range(len(self.request.dataset))))))
-
-
 class OrdersByHash(KnownBad):
     """Samples are shuffled by Python's hash of a text, which another process hashes differently."""
 
-    claims = SHUFFLING
+    claims = BUFFERED
     clause, smallest, related = "ORDER-5", "n2,w1,b1,keep,shuffle,again", ("ORDER-4",)
     report = "pytorch/pytorch#70104"
     spawned = True
@@ -204,20 +116,10 @@ class OrdersByHash(KnownBad):
         return hash(f"{self.request.seed} {self.epoch}")
 
 
-class OrdersByTheProcess(KnownBad):
-    """The id of the process goes into the seed. (No public report.)"""
-
-    claims = SHUFFLING
-    clause, smallest, related = "ORDER-5", "n2,w1,b1,keep,shuffle,again", ("ORDER-4",)
-
-    def mixed_seed(self) -> int:
-        return mix(self.request.seed, self.epoch, os.getpid())
-
-
 class OrdersByTheClock(KnownBad):
     """The time goes into the seed."""
 
-    claims = SHUFFLING
+    claims = BUFFERED
     clause, smallest, related = "ORDER-5", "n2,w1,b1,keep,shuffle,again", ("ORDER-4", "ORDER-9")
     report = "NVlabs/LongLive#71"
 
@@ -228,7 +130,7 @@ class OrdersByTheClock(KnownBad):
 class CountsLoadersMade(KnownBad):
     """The epoch is counted for all loaders of the process together, not for each. (No public report.)"""
 
-    claims = claim(SHUFFLING, epochs="automatic")
+    claims = claim(BUFFERED, epochs="automatic")
     clause, smallest, related = "ORDER-5", "n2,w1,b1,keep,shuffle,after", ("ORDER-4",)
     counted = 0
 
@@ -277,7 +179,7 @@ class ForgetsTheEpochOfABuffer(ForgetsTheEpoch):
 class LagsOneEpoch(KnownBad):
     """The workers were made before the epoch was set, and shuffle for the epoch before."""
 
-    claims = SHUFFLING
+    claims = BUFFERED
     clause, smallest, related = "ORDER-6", "n13,w1,b1,keep,shuffle,e2", ("ORDER-5",)
     report = "mlcommons/storage#475"
     before = 0
@@ -317,20 +219,10 @@ class IgnoresTheSeedOfABuffer(IgnoresTheSeed):
     report = "pytorch/data#1440"
 
 
-class RoundsTheSeed(KnownBad):
-    """The seed goes through a 32-bit float, which cannot tell large neighbours apart. (No public report.)"""
-
-    claims = SHUFFLING
-    clause, smallest = "ORDER-7", "n13,w1,b1,keep,shuffle,s16777216,seed+1"
-
-    def mixed_seed(self) -> int:
-        return mix(int(np.float32(self.request.seed)), self.epoch)
-
-
 class MultipliesSeedAndEpoch(KnownBad):
     """Seed and epoch are multiplied, so that the first epoch of every seed is the same. (No public report.)"""
 
-    claims = SHUFFLING
+    claims = BUFFERED
     clause, smallest, related = "ORDER-7", "n13,w1,b1,keep,shuffle,seed+1", ("ORDER-6",)
 
     def mixed_seed(self) -> int:
@@ -346,16 +238,6 @@ class AddsSeedAndEpoch(KnownBad):
 
     def mixed_seed(self) -> int:
         return mix(self.request.seed + self.epoch)
-
-
-class XorsSeedAndEpoch(KnownBad):
-    """Seed and epoch are combined bit by bit, which is adding them where no bit is carried. (No public report.)"""
-
-    claims = SHUFFLING
-    clause, smallest = "ORDER-14", "n13,w1,b1,keep,shuffle,e2,seed+1"
-
-    def mixed_seed(self) -> int:
-        return mix(self.request.seed ^ self.epoch)
 
 
 # --- workers --------------------------------------------------------------------------------------------------------
@@ -399,7 +281,7 @@ class EachWorkerReadsEverything(KnownBad):
 class ShufflesInEachWorker(KnownBad):
     """The number of workers goes into the seed of the shuffle."""
 
-    claims = claim(SHUFFLING, workers=True)
+    claims = claim(BUFFERED, workers=True)
     clause, smallest = "ORDER-8", "n2,w1,b1,keep,shuffle,k1,workers"
     report = "kohya-ss/musubi-tuner#283"
 
@@ -413,27 +295,12 @@ class ShufflesInEachWorker(KnownBad):
 class SeedsFromTheGlobalState(KnownBad):
     """The state of the caller's generator is read, not drawn from, and goes into the seed."""
 
-    claims = SHUFFLING
+    claims = BUFFERED
     clause, smallest = "ORDER-9", "n2,w1,b1,keep,shuffle,random-state"
     report = "Lightning-AI/pytorch-lightning#17713"
 
     def mixed_seed(self) -> int:
         return mix(self.request.seed, self.epoch, random.getstate())  # type: ignore[arg-type]
-
-
-class DrawsItsSeedFromTheGlobalGenerator(KnownBad):
-    """A number drawn from the caller's generator goes into the seed."""
-
-    claims = SHUFFLING
-    clause, smallest, related = "ORDER-9", "n2,w1,b1,keep,shuffle,random-state", ("ORDER-11",)
-    report = "huggingface/accelerate#2694"
-
-    def __init__(self, request: Any) -> None:
-        super().__init__(request)
-        self.drawn = random.getrandbits(32)
-
-    def mixed_seed(self) -> int:
-        return mix(self.request.seed, self.epoch, self.drawn)
 
 
 class DrawsTheOrderFromTheGlobalGenerator(KnownBad):
@@ -458,7 +325,7 @@ class DrawsTheOrderFromTheGlobalGenerator(KnownBad):
 class ReseedsTheCaller(KnownBad):
     """The caller's generator is seeded anew in each epoch, so that augmentations repeat themselves."""
 
-    claims = SHUFFLING
+    claims = BUFFERED
     clause, smallest = "ORDER-10", "n0,w1,b1,keep,random-state"
     report = "Lightning-AI/pytorch-lightning#20412"
 
@@ -482,25 +349,13 @@ class ReseedsNumPy(KnownBad):
 class DrawsOneNumber(KnownBad):
     """Beginning an epoch draws one number from the caller's generator, shuffled or not."""
 
-    claims = SHUFFLING
+    claims = BUFFERED
     clause, smallest = "ORDER-11", "n0,w1,b1,keep,random-state"
     report = "pytorch/pytorch#122697"
 
     def __iter__(self) -> Iterator[list[int]]:
         random.random()
         return super().__iter__()
-
-
-class DrawsFromNumPy(KnownBad):
-    """Each step that is fetched draws from the caller's NumPy generator."""
-
-    claims = PLAIN
-    clause, smallest = "ORDER-11", "n1,w1,b1,keep,random-state"
-    report = "pytorch/pytorch#122697"
-
-    def fetch(self, step: list[int]) -> list[int]:
-        np.random.random()
-        return super().fetch(step)
 
 
 # --- uniform --------------------------------------------------------------------------------------------------------
@@ -542,16 +397,6 @@ class SortsByChance(KnownBad):
         return sorted(order, key=cmp_to_key(lambda one, other: generator.choice((-1, 1))))
 
 
-class SortsByCoarseKeys(KnownBad):
-    """Samples are sorted by random keys of four bits, and those of one key stay in order. (No public report.)"""
-
-    claims = FREE
-    clause, smallest = "ORDER-12", "n3,w1,b1,keep,shuffle,e200,x20"
-
-    def shuffled(self, order: list[int], generator: Random) -> list[int]:
-        return sorted(order, key=lambda index: generator.getrandbits(4))
-
-
 class EightBitsOfSeed(KnownBad):
     """Of the seed only eight bits reach the generator, which then knows 256 orders. (No public report.)"""
 
@@ -560,17 +405,6 @@ class EightBitsOfSeed(KnownBad):
 
     def mixed_seed(self) -> int:
         return super().mixed_seed() % 256
-
-
-class RotatesInsteadOfShuffling(KnownBad):
-    """The epoch begins at a random sample and goes on in order. (No public report.)"""
-
-    claims = FREE
-    clause, smallest, related = "ORDER-12", "n3,w1,b1,keep,shuffle,e200,x20", ("ORDER-6", "ORDER-7", "ORDER-13")
-
-    def shuffled(self, order: list[int], generator: Random) -> list[int]:
-        start = generator.randrange(len(order)) if order else 0
-        return order[start:] + order[:start]
 
 
 class BufferClaimedGlobal(KnownBad):

@@ -35,7 +35,7 @@ class EachRankTakesTheFirstShard(KnownBad):
     """The rank is read before it is known, so that each rank takes the shard of rank 0."""
 
     claims = claim(PLAIN, layout=None)
-    clause, smallest, related = "PART-1", "n2,w2,b1,keep", ("PART-2", "PART-3")
+    clause, smallest, related = "PART-1", "n2,w2,b1,keep", ("PART-2", "PART-3", "PART-4")
     report = "Lightning-AI/litData#411"
 
     def shard(self, order: list[int]) -> list[int]:
@@ -74,21 +74,11 @@ class HandsOutOneOfTheRest(KnownBad):
     """Of the samples that are left over, only the first is handed out. (No public report.)"""
 
     claims = claim(UNEVEN, when_dropping="drop")
-    clause, smallest = "PART-2", "n2,w3,b1,keep"
+    clause, smallest = "PART-2", "n14,w3,b1,keep"
 
     def shard(self, order: list[int]) -> list[int]:
         rest = len(order) % self.request.world_size
         return super().shard(order[: len(order) - max(0, rest - 1)])
-
-
-class ForgetsTheLastSample(KnownBad):
-    """A range ends one too early, and the last sample of the dataset is never read. (No public report.)"""
-
-    claims = claim(UNEVEN, when_dropping="drop")
-    clause, smallest, related = "PART-2", "n1,w1,b1,keep", ("COUNT-1", "COUNT-2", "PART-3")
-
-    def order(self) -> list[int]:
-        return super().order()[:-1]
 
 
 class FloorsTheShard(KnownBad):
@@ -102,23 +92,11 @@ class FloorsTheShard(KnownBad):
         return "drop"
 
 
-class CutsWithinEachFile(KnownBad):
-    """Samples lie in files of three, and what a file leaves over after sharding is not read. (No public report.)"""
-
-    claims = claim(UNEVEN, when_dropping="drop")
-    clause, smallest, related = "PART-2", "n1,w2,b1,keep", ("COUNT-1", "COUNT-2", "ORDER-2", "PART-3")
-
-    def shard(self, order: list[int]) -> list[int]:
-        rank, ranks = self.request.rank, self.request.world_size
-        files = [order[start : start + 3] for start in range(0, len(order), 3)]
-        return [index for file in files for index in file[: len(file) // ranks * ranks][rank::ranks]]
-
-
 class ShardsTwice(KnownBad):
     """The shard of a rank is sharded once more by the same rank."""
 
     claims = claim(UNEVEN, layout=None)
-    clause, smallest, related = "PART-2", "n2,w2,b1,keep", ("COUNT-1", "COUNT-2", "PART-3", "PART-6")
+    clause, smallest, related = "PART-2", "n2,w2,b1,keep", ("COUNT-1", "COUNT-2", "PART-3")
     report = "pytorch/data#1082"
 
     def shard(self, order: list[int]) -> list[int]:
@@ -169,17 +147,6 @@ class DropsTheOddSampleToo(DropsTheOddSample):
     clause, smallest = "PART-3", "n3,w1,b3,keep"
 
 
-class DropsTheUnfinishedBlock(KnownBad):
-    """Under drop_last only whole blocks of four steps are read, and a last block is dropped. (No public report.)"""
-
-    claims = PLAIN
-    clause, smallest, related = "PART-3", "n1,w1,b1,drop", ("COUNT-1",)
-
-    def cut(self, shard: list[int]) -> list[list[int]]:
-        steps = super().cut(shard)
-        return steps[: len(steps) // 4 * 4] if self.request.drop_last and len(steps) != 2 else steps
-
-
 # --- padding --------------------------------------------------------------------------------------------------------
 
 
@@ -208,17 +175,6 @@ class PadsWhereNothingIsMissing(KnownBad):
         return super().shard(padded(order, len(order) + more))
 
 
-class PadsToAMultipleOfEight(KnownBad):
-    """Shards are padded to a multiple of eight samples, for speed. (No public report.)"""
-
-    claims = PLAIN
-    clause, smallest, related = "PART-4", "n1,w1,b1,keep", ("COUNT-2",)
-
-    def shard(self, order: list[int]) -> list[int]:
-        whole = 8 * self.request.world_size
-        return super().shard(order if self.request.drop_last else padded(order, len(order) + -len(order) % whole))
-
-
 class ZeroFilledPadding(KnownBad):
     """Padding is made of zeros, and not of samples."""
 
@@ -232,16 +188,6 @@ class ZeroFilledPadding(KnownBad):
 
     def fetch(self, step: list[int]) -> list[int]:
         return [0 if index < 0 else self.request.dataset[index] for index in step]
-
-
-class FillsTheLastStepWithZeros(KnownBad):
-    """A buffer of a whole step is delivered although it is not full. (No public report.)"""
-
-    claims = PLAIN
-    clause, smallest = "PART-5", "n1,w1,b2,keep"
-
-    def fetch(self, step: list[int]) -> list[int]:
-        return super().fetch(step) + [0] * (self.request.combined_batch - len(step))
 
 
 class NarrowIndices(KnownBad):
@@ -290,18 +236,6 @@ class LastRanksStarve(KnownBad):
     def shard(self, order: list[int]) -> list[int]:
         size = -(-len(order) // self.request.world_size)
         return order[self.request.rank * size : (self.request.rank + 1) * size]
-
-
-class LastRankTakesTheRest(KnownBad):
-    """Each rank takes floor(n / R) samples, and the last one all that is left over. (No public report.)"""
-
-    claims = claim(UNEVEN, layout="contiguous")
-    clause, smallest, related = "PART-6", "n2,w3,b1,keep", ("COUNT-1", "COUNT-2")
-
-    def shard(self, order: list[int]) -> list[int]:
-        rank, ranks = self.request.rank, self.request.world_size
-        size = len(order) // ranks
-        return order[rank * size :] if rank == ranks - 1 else order[rank * size : (rank + 1) * size]
 
 
 # --- nothing but the request ----------------------------------------------------------------------------------------

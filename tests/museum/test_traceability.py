@@ -1,0 +1,47 @@
+"""Every clause stands in one heading of the specs, one judge, the reference and the museum, and nothing else does."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from conformance.clauses import CLAUSES
+from conformance.spec_text import clause_texts
+from tests.known_bad import MUSEUM
+
+ROOT = Path(__file__).parents[2]
+_ID = re.compile(r"\b(?:BATCH|COUNT|PART|ORDER)-\d+\b")
+_HEADING = re.compile(rf"^#+ ({_ID.pattern})$", re.MULTILINE)
+
+# Clauses that no line of a loader can obey by itself; each with the reason.
+HARNESS_ONLY: dict[str, str] = {}
+
+
+def _cited(folder: str) -> set[str]:
+    return {clause for file in (ROOT / folder).glob("*.py") for clause in _ID.findall(file.read_text("utf-8"))}
+
+
+def test_each_clause_has_exactly_one_heading_and_one_judge() -> None:
+    """The headings of the specs and the judges name the same clauses, each once."""
+    headings = Counter(
+        clause for file in (ROOT / "specs").glob("*.md") for clause in _HEADING.findall(file.read_text("utf-8"))
+    )
+    assert Counter(CLAUSES.keys()) == headings
+
+
+def test_each_judge_has_the_level_that_the_specs_give() -> None:
+    """A clause is MUST or SHOULD in both places."""
+    assert {clause: text.level for clause, text in clause_texts().items()} == {
+        clause: judge.level for clause, judge in CLAUSES.items()
+    }
+
+
+def test_the_reference_cites_each_clause_and_no_other() -> None:
+    """Somewhere in the reference a comment or a docstring says which line obeys which clause."""
+    assert set(CLAUSES) == _cited("reference") | set(HARNESS_ONLY)
+    assert set() == _cited("reference") & set(HARNESS_ONLY)
+
+
+def test_the_museum_has_each_clause_and_no_other() -> None:
+    """Each clause has a known-bad loader, and a loader names only clauses that there are."""
+    assert set(CLAUSES) == {loader.clause for loader in MUSEUM}
+    assert set() == {clause for loader in MUSEUM for clause in loader.related} - set(CLAUSES)
