@@ -2,7 +2,8 @@
 
 `import reference as poptorch` serves a script written for PopTorch as far as options and the synchronous
 DataLoader go. Where to look: how many (`arithmetic`), which (`partition`), in which order (`shuffle`), step
-by step (`sampler`, `dataloader`), and how it is asked for (`options`).
+by step (`sampler`, `dataloader`), by which worker (`splitting`, `worker`), how a step is made and what an error makes
+of it (`collate`, `faults`, `passes`), and how it is asked for (`options`).
 """
 
 from .arithmetic import Plan, Share, make_plan
@@ -33,6 +34,7 @@ from .execution import (
 )
 from .options import Options
 from .options_source import ConfigFileError
+from .splitting import split, split_worker_init_fn
 
 __all__ = [
     "AutoStage",
@@ -61,4 +63,6 @@ __all__ = [
     "TensorLocationSettings",
     "VariableRetrievalMode",
     "make_plan",
+    "split",
+    "split_worker_init_fn",
 ]

@@ -1,7 +1,8 @@
 """Decides what a step of the loader is: torch's DataLoader, asked for the samples of whole combined batches.
 
-Fetching, collating and worker processes are torch's; which samples come in which step and order is ours
-(`request.py`, `sampler.py`). So far the loader runs in the process that iterates it (mode Sync).
+Starting workers and handing out work to them is torch's; which samples come in which step and order is ours
+(`request.py`, `sampler.py`), and so are collating (`collate.py`), the state in which a worker begins (`worker.py`),
+errors (`faults.py`) and ends (`passes.py`). So far the loader runs in the process that iterates it (mode Sync).
 
 Epochs. Each `iter(loader)` begins the next epoch, from 0 on; `set_epoch(n)` makes the next one epoch n. With
 `options.randomSeed` the order is a pure function of (seed, epoch), on one rank as on many. Without it a
@@ -10,25 +11,28 @@ torch's global generator (or from `generator=`): other loaders have other orders
 before makes it repeat.
 
 Random state. Only that one draw touches a global generator. torch's DataLoader would draw a seed for its
-workers from it in every epoch; ours gets a generator made of (seed, epoch, rank), so that workers differ
-between epochs and ranks and repeat from run to run. Without a random seed `torch.initial_seed()`, which is
-read and not drawn, takes its place. Persistent workers are seeded once, in the epoch that starts them, and go
-on from there.
+workers from it in every epoch; ours gets a generator made of (seed, epoch, rank). Without a random seed
+`torch.initial_seed()`, which is read and not drawn, takes its place.
 """
 
+import copy
 import warnings
 import weakref
 from collections.abc import Iterable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 import torch.utils.data
 
 from .checks import check_type, show
+from .collate import collate, convert
 from .enums import DataLoaderMode
+from .faults import Collating, Source
 from .options import Options
-from .request import make_request, torch_arguments, warning
+from .passes import Pass, is_usable, kill, stop
+from .request import count_own_steps, make_request, torch_arguments, warning
 from .shuffle import check_epoch, worker_seed
+from .worker import NextEpoch, Starting
 
 
 class DataLoader(torch.utils.data.DataLoader[Any]):
@@ -73,8 +77,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._combined_batch_size = asked.combined_batch
         self._epoch = 0
         self._base_seed = _base_seed(options, shuffle, generator)
-        self._borrower: weakref.ref[_Pass] | None = None
+        self._worker_seed = 0
+        self._passes: weakref.WeakSet[Pass] = weakref.WeakSet()
+        self._asked = asked
         arguments, self._steps = torch_arguments(asked, self._base_seed)
+        if kwargs.get("collate_fn") is None:
+            kwargs["collate_fn"] = convert if asked.is_unbatched else collate
         persistent = asked.workers > 0 if persistent_workers is None else persistent_workers
         super().__init__(dataset, num_workers=asked.workers, persistent_workers=persistent, **arguments, **kwargs)
         # torch leaves these two out when it is given whole steps, but readers of a loader expect them.
@@ -89,22 +97,51 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._epoch = epoch + 1
         if self._steps is not None:
             self._steps.epoch = epoch
-        # ORDER-8: workers fetch what the sampler names, and torch hands it over in the sampler's order.
-        # ORDER-10, ORDER-11: torch draws the workers' seed from this generator, not from its global one.
-        rank = self._options.Distributed.processId
-        self.generator = torch.Generator().manual_seed(worker_seed(self._base_seed, epoch, rank))
-        if not self.persistent_workers:
-            return super().__iter__()
-        if self._persistent_workers_are_busy():
-            # torch would restart the iterator that is still in use; this one gets workers of its own.
-            return self._get_iterator()
-        borrower = _Pass(super().__iter__())
-        self._borrower = weakref.ref(borrower)
-        return borrower
+        # ORDER-8, WORK-1: workers fetch what the sampler names, and torch hands it over in the sampler's order.
+        # ORDER-10, ORDER-11: torch draws a seed from this generator, not from its global one.
+        self._worker_seed = worker_seed(self._base_seed, epoch, self._options.Distributed.processId)
+        self.generator = torch.Generator().manual_seed(self._worker_seed)
+        # WORK-12, WORK-13: each pass is an epoch of its own, whatever became of the one before.
+        made = Pass(self._persistent_source() if self.persistent_workers else super().__iter__())
+        self._passes.add(made)
+        return made
 
-    def _persistent_workers_are_busy(self) -> bool:
-        borrower = self._borrower() if self._borrower is not None else None
-        return borrower is not None and borrower.source is not None
+    def _persistent_source(self) -> Any:
+        """Return torch's iterator over the persistent workers, or over new ones while those are in use."""
+        workers = self._iterator
+        if workers is not None and any(each.source is workers for each in self._passes):
+            # WORK-13: torch would restart the iterator that is still in use; this one gets workers of its own.
+            return self._get_iterator()
+        if workers is not None and not is_usable(workers):
+            # WORK-14: after an error, or if a worker has died in between, new ones take over.
+            kill(workers)
+            self._iterator = workers = None
+        if workers is not None:
+            workers._shared_seed = NextEpoch(self._worker_seed)
+        try:
+            return super().__iter__()
+        except Exception:
+            kill(workers)
+            self._iterator = None
+            raise
+
+    def _get_iterator(self) -> Any:
+        # A data pipe has ways of its own to be seeded and split, which torch looks for in its type.
+        if isinstance(self.dataset, torch.utils.data.IterDataPipe | torch.utils.data.MapDataPipe):
+            return super()._get_iterator()
+        # torch reads a loader's attributes when it makes an iterator. What it reads, and its workers run, are
+        # wrappers; the loader itself shows what the user gave.
+        twin = copy.copy(self)
+        twin.__dict__.update(
+            dataset=Source(self.dataset),
+            collate_fn=Collating(self.collate_fn),
+            worker_init_fn=Starting(self._worker_seed, self.worker_init_fn),
+        )
+        return super(DataLoader, twin)._get_iterator()
+
+    def __len__(self) -> int:
+        # COUNT-4
+        return super().__len__() if self._steps is not None else count_own_steps(self._asked, super().__len__)
 
     def set_epoch(self, epoch: int) -> None:
         """Make the next iteration epoch `epoch`; later ones go on counting from there."""
@@ -112,14 +149,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._epoch = check_epoch(epoch)
 
     def terminate(self) -> None:
-        """Stop persistent workers. May be called any number of times; iterating again starts new ones."""
-        borrower = self._borrower() if self._borrower is not None else None
-        if borrower is not None and borrower.source is not None:
-            borrower.source = _terminated()
-        iterator, self._iterator, self._borrower = self._iterator, None, None
-        shutdown = getattr(iterator, "_shutdown_workers", None)
-        if shutdown is not None:
-            shutdown()
+        """End the epochs under way and stop all workers. May be called any number of times, and iterated after."""
+        # WORK-15
+        for each in list(self._passes):
+            each.terminate()
+        iterator, self._iterator = self._iterator, None
+        stop(iterator)
 
     @property
     def combinedBatchSize(self) -> int | None:
@@ -130,31 +165,6 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def options(self) -> Options:
         """The options that the loader was built with, frozen."""
         return self._options
-
-
-class _Pass:
-    """One epoch over persistent workers; `source` is None once it has ended and they are free again."""
-
-    def __init__(self, source: Iterator[Any]) -> None:
-        self.source: Iterator[Any] | None = source
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        if self.source is None:
-            raise StopIteration
-        try:
-            return next(self.source)
-        except StopIteration:
-            self.source = None
-            raise
-
-
-def _terminated() -> Iterator[NoReturn]:
-    """Stand in for an iterator whose workers were stopped: an epoch cut short must not look complete."""
-    raise RuntimeError("The loader was terminated within this epoch: begin a new one, iter(loader).")
-    yield
 
 
 def _check_mode(mode: object, async_options: object, rebatched_worker_size: object) -> None:

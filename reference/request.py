@@ -10,7 +10,7 @@ Four kinds of request, told apart once in `torch_arguments`:
 The last three decide themselves which samples a process gets, so they refuse automatic partitioning.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from .checks import check_flag, check_integer, check_type, show
 from .enums import CommGroupType
 from .options import Options
 from .sampler import CombinedBatchSampler, EpochSampler, SingleSampler
+from .splitting import Split, share_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,11 @@ class LoaderRequest:
         if self.batch_size is None or self.batch_sampler is not None:
             return None
         return self.batch_size * self.batches_per_step
+
+    @property
+    def is_unbatched(self) -> bool:
+        """Whether a step is one sample as it is."""
+        return self.batch_size is None and self.batch_sampler is None
 
 
 def make_request(
@@ -166,6 +172,24 @@ def _require_no_partition(request: LoaderRequest, what: str) -> None:
         )
 
 
+def count_own_steps(request: LoaderRequest, count: Callable[[], int]) -> int:
+    """Return the steps of an epoch whose order is not ours; `count` is how torch counts them.
+
+    Raises TypeError when they can't be known.
+    """
+    dataset = request.dataset
+    if not isinstance(dataset, IterableDataset) or (request.workers <= 1 and not isinstance(dataset, Split)):
+        return count()
+    if isinstance(dataset, Split) and dataset.length() is not None:
+        size = request.combined_batch
+        drop = request.drop_last and size is not None
+        return share_steps(dataset.how, dataset.length() or 0, request.workers, size or 1, drop)
+    raise TypeError(
+        f"The steps of {request.workers} workers over an iterable-style dataset can't be counted, because nobody says "
+        f"what each of them reads: use split(dataset) and a dataset with __len__, or don't ask for len(loader)."
+    )
+
+
 def warning(request: LoaderRequest, steps: EpochSampler | None) -> str | None:
     """Return a sentence about what may surprise the user in this request, or None."""
     if steps is not None:
@@ -176,11 +200,12 @@ def warning(request: LoaderRequest, steps: EpochSampler | None) -> str | None:
                 f"The last step of each epoch holds {last} samples instead of {show(steps.combined_batch)}, "
                 f"because drop_last is False: expect the smaller step, or use drop_last=True."
             )
-    repeats = isinstance(request.dataset, IterableDataset) and request.workers > 1
-    if repeats and request.torch_options.get("worker_init_fn") is None:
+    # A dataset that splits itself can't be told from one that does not, unless it was split by ours.
+    may_repeat = isinstance(request.dataset, IterableDataset) and not isinstance(request.dataset, Split)
+    if may_repeat and request.workers > 1 and request.torch_options.get("worker_init_fn") is None:
         return (
             f"Each of the {request.workers} workers iterates the whole dataset, so every element comes "
-            f"{request.workers} times: split it in the dataset's __iter__ or in worker_init_fn, or use one "
-            f"worker."
+            f"{request.workers} times: wrap the dataset in split(dataset), split it in its __iter__ or in "
+            f"worker_init_fn, or use one worker."
         )
     return None

@@ -1,0 +1,72 @@
+"""The adapter by which the conformance suite judges this package: decides what is promised, and how it is asked.
+
+It needs nothing of the suite: `load` takes any object with the attributes that it reads.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.utils.data import IterableDataset
+
+from .dataloader import DataLoader
+from .options import Options
+from .splitting import split
+
+claims: dict[str, Any] = dict(
+    datasets=("map", "iterable"),
+    when_dropping="drop",
+    when_keeping="uneven",
+    layout="contiguous",
+    shuffle="global",
+    workers=True,
+    iterable_workers="split",
+    epochs="automatic",
+    length=True,
+    device_options=True,
+)
+# What a request may ask for beyond the loader's own arguments.
+HOOKS = ("collate_fn", "worker_init_fn", "timeout", "persistent_workers")
+
+
+def load(request: Any) -> DataLoader:
+    """Return one rank's loader for the request."""
+    is_stream = isinstance(request.dataset, IterableDataset)
+    dataset = split(request.dataset, request.rank, request.world_size) if is_stream else request.dataset
+    asked = {name: getattr(request, name, None) for name in HOOKS}
+    return DataLoader(
+        _options(request),
+        dataset,
+        batch_size=request.batch_size,
+        # A stream has no order that could be changed.
+        shuffle=None if is_stream else request.shuffle,
+        drop_last=request.drop_last,
+        num_workers=request.num_workers,
+        auto_distributed_partitioning=not is_stream,
+        # torch refuses persistent workers where there are none.
+        persistent_workers=bool(asked.pop("persistent_workers")) and request.num_workers > 0,
+        **{name: value for name, value in asked.items() if value is not None},
+    )
+
+
+def _options(request: Any) -> Options:
+    options = Options()
+    options.deviceIterations(request.device_iterations)
+    options.replicationFactor(request.replication_factor)
+    options.Training.gradientAccumulation(request.gradient_accumulation)
+    options.Distributed.configureProcessId(request.rank, request.world_size)
+    # `randomSeed` is documented to seed torch as well: that is this call's doing, and not the loader's (ORDER-10).
+    with _undisturbed():
+        options.randomSeed(request.seed)
+    return options
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put torch's global generator back as it was."""
+    state = torch.get_rng_state()
+    try:
+        yield
+    finally:
+        torch.set_rng_state(state)

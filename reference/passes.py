@@ -1,0 +1,91 @@
+"""Decides when an epoch is over, and what is left of its workers then: nothing.
+
+An iterator ends once: at the end of its epoch, at an error, or when its loader is terminated. After the end of the
+epoch, and after an error as in a generator, it stays at its end; after terminate() it says so, because an epoch cut
+short must not look whole. An error takes the workers with it, so that the next epoch starts new ones; the rest is
+torch's doing, which stops workers when their iterator is no longer referred to.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from torch.utils.data._utils import signal_handling
+
+from .faults import Failure
+
+
+class Pass:
+    """One epoch under way; `source` is None once it has ended."""
+
+    def __init__(self, source: Any) -> None:
+        self.source: Any = source
+        self.is_terminated = False
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self.source is None:
+            if self.is_terminated:
+                raise RuntimeError("The loader was terminated within this epoch: begin a new one, iter(loader).")
+            # WORK-15: the end stays the end.
+            raise StopIteration
+        try:
+            step = next(self.source)
+        except StopIteration:
+            # Persistent workers are free again; others have ended.
+            self.source = None
+            raise
+        except Exception:
+            # ERROR-4, ERROR-7: a worker is dead or hangs. WORK-14: so none of them is used again.
+            source, self.source = self.source, None
+            kill(source)
+            raise
+        if isinstance(step, Failure):
+            source, self.source = self.source, None
+            stop(source)
+            # ERROR-2: here, after all steps before it, and before any other one.
+            raise step.error
+        return step
+
+    def terminate(self) -> None:
+        """End an epoch that is under way, with its workers; harmless after its end."""
+        source, self.source = self.source, None
+        if source is not None:
+            self.is_terminated = True
+            stop(source)
+
+
+def stop(iterator: Any) -> None:
+    """Let the workers of one of torch's iterators end, if it has any and they have not ended."""
+    # LEAK-1: torch joins its workers, and kills what has not ended after a few seconds.
+    shutdown = getattr(iterator, "_shutdown_workers", None)
+    if shutdown is not None:
+        shutdown()
+
+
+def kill(iterator: Any) -> None:
+    """End the workers of one of torch's iterators when one of them is dead or hangs.
+
+    The dead may have taken locks with them, so nothing is shared with the others any more, not even a farewell.
+    """
+    if getattr(iterator, "_shutdown", True):
+        return
+    iterator._shutdown = True
+    if iterator._worker_pids_set:
+        # torch raises an error when a worker that it watches is killed; these deaths are meant.
+        signal_handling._remove_worker_pids(id(iterator))  # type: ignore[attr-defined]
+        iterator._worker_pids_set = False
+    for worker in iterator._workers:
+        worker.kill()
+    # LEAK-1, LEAK-2, LEAK-4: joined, so no zombie stays; closed, so the queues' threads end.
+    for worker in iterator._workers:
+        worker.join()
+    for queue in iterator._index_queues:
+        queue.cancel_join_thread()
+        queue.close()
+
+
+def is_usable(iterator: Any) -> bool:
+    """Return whether the persistent workers of one of torch's iterators can begin another epoch."""
+    return not iterator._shutdown and all(worker.is_alive() for worker in iterator._workers)

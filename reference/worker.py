@@ -1,0 +1,72 @@
+"""Decides in which state a worker process begins an epoch: its random numbers, and what it is told about itself.
+
+Random numbers. At the beginning of every epoch each worker seeds `random`, numpy and torch, each with bits of its
+own, from (seed, epoch, rank, worker). So the draws of two workers, ranks or epochs differ, and the same four numbers
+draw the same again, in a persistent worker as in a new one, and whether the epoch was counted up to or set.
+`get_worker_info().seed` is then `torch.initial_seed()`: use it for generators of your own.
+
+Worker information. `get_worker_info()` speaks of the user's dataset, not of what the loader wraps around it.
+"""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.data import get_worker_info
+
+from .faults import Failure, Source, caught
+
+
+def seed_worker(epoch_seed: int) -> None:
+    """Seed this worker for an epoch; `epoch_seed` is what `shuffle.worker_seed` makes of (seed, epoch, rank)."""
+    info = get_worker_info()
+    assert info is not None
+    # WORK-8, WORK-9, WORK-10, WORK-11: hashed and not added, so that no worker meets the numbers of another one's
+    # neighbour; three streams, so that the libraries do not echo each other.
+    mixed = np.random.SeedSequence(epoch_seed, spawn_key=(info.id,)).generate_state(6, np.uint32)
+    seed = int(mixed[:2].view(np.uint64)[0]) % 2**63
+    torch.manual_seed(seed)
+    random.seed(int(mixed[2:4].view(np.uint64)[0]))
+    np.random.seed(mixed[4:])
+    # WORK-7: torch has told the seed of the first epoch, and made the object unchangeable.
+    object.__setattr__(info, "seed", seed)
+
+
+class NextEpoch:
+    """A message that seeds the persistent worker which receives it, before anything of the epoch is read.
+
+    torch tells persistent workers of a new epoch with a message that may carry something. Unpickling this calls
+    `seed_worker`, and gives None.
+    """
+
+    def __init__(self, epoch_seed: int) -> None:
+        self.epoch_seed = epoch_seed
+
+    def __reduce__(self) -> tuple[Callable[[int], None], tuple[int]]:
+        return seed_worker, (self.epoch_seed,)
+
+
+class Starting:
+    """What torch calls in a new worker in the place of the user's worker initialiser."""
+
+    def __init__(self, epoch_seed: int, initialiser: Callable[[int], Any] | None) -> None:
+        self.epoch_seed = epoch_seed
+        self.initialiser = initialiser
+
+    def __call__(self, worker: int) -> None:
+        info = get_worker_info()
+        assert info is not None
+        source = info.dataset
+        assert isinstance(source, Source)
+        # WORK-7: the worker's own copy of the dataset is the user's to look at and to change.
+        object.__setattr__(info, "dataset", source.dataset)
+        seed_worker(self.epoch_seed)
+        if self.initialiser is None:
+            return
+        try:
+            self.initialiser(worker)
+        except caught() as error:
+            # ERROR-6: the first step of this worker fails.
+            source.failure = Failure(error, "by the worker initialiser")
