@@ -171,7 +171,25 @@ def _largest_step_count(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
             step = scenario.combined_batch
             why = f"its shard holds {sizes[1]} samples, a step {step}: {rounding}({sizes[1]} / {step})"
             return [Finding("step-count", expected, show(epochs, {rank: count(most, "step")}), why)]
+        starved = _starved(scenario, claims, epochs)
+        if starved:
+            return [starved]
     return []
+
+
+def _starved(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> Finding | None:
+    """A rank below the steps of even the smallest shard. With equal ranks COUNT-5 names it; kept samples, PART-2."""
+    if not scenario.drop_last or claims.policy(True) != "uneven":
+        return None
+    least = steps_of(scenario.samples // scenario.world_size, scenario)
+    rank, fewest = min(enumerate(len(epoch.steps) for epoch in epochs), key=lambda item: item[1])
+    if fewest >= least:
+        return None
+    why = f"the smallest shard holds {count(scenario.samples // scenario.world_size, 'sample')}"
+    expected = f"at least {count(least, 'step')} on every rank"
+    return Finding(
+        "step-count", expected, show(epochs, {rank: count(fewest, "step")}), f"{why}, a step {scenario.combined_batch}"
+    )
 
 
 @clause("COUNT-4", floor=100)
@@ -246,7 +264,7 @@ def tiny_datasets(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
             return _ends(trace.main, ("raised",))
         why = f"smallest={claims.smallest!r} is claimed: below it an error is right, and silence is not"
         return [Finding("silent-below-smallest", "an error", _endings(trace.main), why)]
-    return _ends(trace.main, ())
+    return _all_end(trace)
 
 
 @clause("COUNT-7", floor=100)
@@ -254,11 +272,11 @@ def epochs_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Every valid epoch ends by itself."""
     if scenario.samples < max(scenario.combined_batch * scenario.world_size, claims.least_samples(scenario.world_size)):
         return None
-    for run in trace.runs:
-        findings = _ends(run, ())
-        if findings:
-            return findings
-    return []
+    return _all_end(trace)
+
+
+def _all_end(trace: Trace) -> list[Finding]:
+    return next((findings for run in trace.runs if (findings := _ends(run, ()))), [])
 
 
 def _ends(run: Run, allowed: tuple[str, ...]) -> list[Finding]:
