@@ -1,16 +1,21 @@
 """The museum: loaders with one fault each, and the correct one that they differ from."""
 
-from tests.known_bad import arithmetic, order, partition
+from importlib import import_module
+from pkgutil import iter_modules
+
 from tests.known_bad.correct import KnownBad
 
 
 def _exhibits() -> list[type[KnownBad]]:
-    modules = (arithmetic, partition, order)
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
     return [
         found
         for module in modules
         for found in vars(module).values()
-        if isinstance(found, type) and issubclass(found, KnownBad) and found.__module__ == module.__name__
+        if isinstance(found, type)
+        and issubclass(found, KnownBad)
+        and found.clause
+        and found.__module__ == module.__name__
     ]
 
 

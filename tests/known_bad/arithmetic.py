@@ -198,6 +198,18 @@ class DropsOneStepTooMany(KnownBad):
         return super().cut(shard[:-1] if self.request.drop_last else shard)
 
 
+class StarvesTheLastRank(KnownBad):
+    """Uneven shards are claimed, and under drop_last the last rank gets too few steps. (No public report.)"""
+
+    claims = UNEVEN
+    clause, smallest, related = "COUNT-1", "n2,w2,b1,drop", ("PART-3",)
+
+    def cut(self, shard: list[int]) -> list[list[int]]:
+        steps, ranks = super().cut(shard), self.request.world_size
+        last = self.request.drop_last and ranks > 1 and self.request.rank == ranks - 1
+        return steps[:-1] if last and len(self.request.dataset) % ranks == 0 else steps
+
+
 class PadsWhereItShouldDrop(KnownBad):
     """Under drop_last ranks are made equal by repeating samples, though dropping them is claimed."""
 
@@ -511,6 +523,19 @@ class DiesInAStep(KnownBad):
 
     def __len__(self) -> int:
         return len(super().steps())
+
+
+class FailsWithThreeWorkers(KnownBad):
+    """With three workers there is not enough shared memory. (No public report of just this.)"""
+
+    claims = claim(PLAIN, workers=True)
+    clause, smallest = "COUNT-7", "n1,w1,b1,keep,k3,workers"
+    escapes = "no clause judges whether an epoch with worker processes ends"
+
+    def __iter__(self) -> Iterator[list[int]]:
+        if self.request.num_workers == 3:
+            raise OSError("not enough shared memory")
+        return super().__iter__()
 
 
 class ExitsInTheSecondEpoch(KnownBad):
