@@ -1,0 +1,137 @@
+"""Decides what README.md promises: reads its fenced blocks, and carries out those that a marker above them calls for.
+
+A marker is an HTML comment on the line above a block:
+
+    <!-- run -->              a command that ends with exit code 0; `<!-- run: exit 1 -->` with another one
+    <!-- output -->           all that the command above prints; `<!-- output: part -->` consecutive lines of it
+    <!-- python -->           a program that is run as it stands; its output may follow
+    <!-- file: NAME -->       a file that the reader writes
+    <!-- edit: NAME -->       a line of that file (`-`) that the reader replaces (`+`)
+    <!-- ci: NAME -->         a command that `.ci/run` runs
+    <!-- not run: REASON -->  anything else
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "README.md"
+_BLOCK = re.compile(r"(?:^<!-- (?P<marker>[^>]+) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
+# What a reader types before the first word of a command is found here, whatever is installed where the tests run.
+_COMMANDS = {
+    "python": '"{python}" "$@"',
+    "pytest": '"{python}" -m pytest "$@"',
+    "loaderspec": '"{python}" -c "from conformance.cli import main; raise SystemExit(main())" "$@"',
+}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: the kind and the argument of its marker, what stands in it, and under which heading."""
+
+    kind: str
+    argument: str
+    text: str
+    section: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """A block that was carried out."""
+
+    block: Block
+    exit_code: int
+    output: str
+
+
+def blocks() -> list[Block]:
+    """All fenced blocks of the README, in order. A block without a marker has the kind ""."""
+    return [block for title, body in sections() for block in _blocks_of(title, body)]
+
+
+def sections() -> list[tuple[str, str]]:
+    """Headings and bodies; what stands above the first heading of rank two has the heading ""."""
+    parts = re.split(r"^## (.+)\n", README.read_text(encoding="utf-8"), flags=re.M)
+    return [("", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
+
+
+def _blocks_of(title: str, body: str) -> Iterator[Block]:
+    for match in _BLOCK.finditer(body):
+        kind, _, argument = (match["marker"] or "").partition(": ")
+        yield Block(kind, argument, match["text"], title)
+
+
+def prepare(folder: Path, before: str) -> None:
+    """Make a folder as a reader has it who comes to the section `before`: an installed clone, and the files so far."""
+    for name in ("conformance", "reference", "specs", "pyproject.toml"):
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder)
+    # What pip leaves of an installation, and pytest finds the plugin by.
+    installed = folder / "loaderspec-0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: loaderspec\nVersion: 0\n")
+    (installed / "entry_points.txt").write_text("[pytest11]\nloaderspec = conformance.plugin\n")
+    programs = folder / ".programs"
+    programs.mkdir()
+    for name, line in _COMMANDS.items():
+        (programs / name).write_text(f"#!/bin/sh\nexec {line.format(python=sys.executable)}\n")
+        (programs / name).chmod(0o755)
+    for block in blocks():
+        if block.section == before:
+            return
+        # What a command wrote in an earlier section is not here, and no later section needs it.
+        if block.kind == "file" or (folder / block.argument).is_file():
+            write_file(folder, block)
+
+
+def write_file(folder: Path, block: Block) -> None:
+    """Write or change the file that a block tells the reader to write or to change; other blocks do nothing."""
+    path = folder / block.argument
+    if block.kind == "file":
+        path.write_text(block.text)
+    elif block.kind == "edit":
+        old, new = block.text.splitlines()
+        text = path.read_text()
+        assert old[0] == "-"
+        assert new[0] == "+"
+        assert 1 == text.count(old[1:] + "\n"), f"{block.argument} must have this line once: {old[1:]}"
+        path.write_text(text.replace(old[1:] + "\n", new[1:] + "\n"))
+
+
+def carry_out(folder: Path, block: Block) -> Done:
+    """Run a command or a program in the folder, with what it prints on either stream together."""
+    environment = {
+        **os.environ,
+        "PATH": f"{folder / '.programs'}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "COLUMNS": "110",
+    }
+    # Set by pytest for its own tests, and of no concern to a pytest inside of one.
+    for name in [name for name in environment if name.startswith("PYTEST_")]:
+        del environment[name]
+    command = ["python", "-c", block.text] if block.kind == "python" else ["bash", "-euo", "pipefail", "-c", block.text]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    return Done(block, done.returncode, done.stdout)
+
+
+def lines(text: str) -> list[str]:
+    """The lines without blanks at their ends, and without empty lines around them."""
+    return [line.rstrip() for line in text.strip("\n").splitlines()]
+
+
+def links() -> list[str]:
+    """The targets of the README's links, with their anchors."""
+    prose = _BLOCK.sub("", README.read_text(encoding="utf-8"))
+    return re.findall(r"\[[^\]]+\]\(([^)]+)\)", prose)
