@@ -1,0 +1,20 @@
+"""The benchmark of the harness prints its table; how fast anything is, is judged by nobody."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+BENCHMARK = Path(__file__).with_name("harness.py")
+
+
+def test_the_table_has_a_line_for_each_way() -> None:
+    """Five ways to go through scenarios have a rate and a ratio each, and the ratio of row 2 is 1."""
+    command = [sys.executable, str(BENCHMARK), "--examples=5", "--repetitions=1", "--no-runs"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    machine, _, head, *rows = done.stdout.splitlines()
+    assert re.fullmatch(r"machine: \d+ cores, Python \S+, torch \S+, hypothesis \S+, pytest \S+", machine)
+    assert ["scenarios/s", "of", "row", "2"] == head.split()
+    found = [re.fullmatch(r"([123 ]) \S.+?  +[\d,]+  +(\d+\.\d\d)", row) for row in rows]
+    assert ["1", " ", "2", "3", " "] == [match[1] if match else None for match in found]
+    assert ["1.00"] == [match[2] for match in found if match and match[1] == "2"]
