@@ -24,8 +24,9 @@ from conformance.scenario import Scenario
 from conformance.scenarios import Tier, drawn, listed
 from conformance.trace import Trace
 
-# Scenarios that hang cost the whole patience each: so many are spent on looking for a smaller one.
-_HANGS_WHILE_SHRINKING = 6
+# Scenarios that hang cost the whole patience each: so many are borne by a family, and again while looking for a smaller
+# case of each clause. What was not tried then shows as NOT EXERCISED beside the hang.
+_HANGS_BORNE = 6
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class Campaign:
         self.seed = seed
         self.clauses = family_clauses(family, claims)
         self._verdicts: dict[Scenario, dict[str, Verdict]] = {}
+        self._hangs = 0
 
     def run(self, known_kinds: Mapping[str, str] | None = None) -> Result:
         """Try the family's scenarios, and find the smallest case of each violated clause.
@@ -74,6 +76,8 @@ class Campaign:
             return result
         violated: set[str] = set()
         for scenario in self._tried():
+            if self._hangs >= _HANGS_BORNE and scenario not in self._verdicts:
+                continue
             for clause_id, verdict in self._judge(scenario).items():
                 result.exercised[clause_id] += verdict is not None
                 if _news(verdict, known_kinds.get(clause_id)):
@@ -100,6 +104,7 @@ class Campaign:
     def _judge(self, scenario: Scenario) -> dict[str, Verdict]:
         if scenario not in self._verdicts:
             trace = observe(self.fleet, scenario)
+            self._hangs += trace.hung
             self._verdicts[scenario] = {
                 clause.id: verdict_of(self.fleet, self.claims, clause, trace)[0] for clause in self.clauses
             }
@@ -111,16 +116,12 @@ class Campaign:
         ]
         if self.family not in self.tier.examples:
             return violating[0]
-        hangs = 0
+        limit = self._hangs + _HANGS_BORNE
 
         def violates(scenario: Scenario) -> bool:
-            nonlocal hangs
-            if scenario not in self._verdicts and hangs >= _HANGS_WHILE_SHRINKING:
+            if self._hangs >= limit and scenario not in self._verdicts:
                 return False
-            new = scenario not in self._verdicts
-            verdict = self._judge(scenario)[clause.id]
-            hangs += new and any(finding.kind.startswith("hung") for finding in verdict or [])
-            return _news(verdict, known_kind)
+            return _news(self._judge(scenario)[clause.id], known_kind)
 
         try:
             return _find(drawn(self.family, self.claims), violates, self.tier.examples[self.family], self.seed)

@@ -245,15 +245,15 @@ class Fleet:
             except (EOFError, ConnectionError):
                 pass
         key = next(key for key, value in self._members.items() if value is member)
-        how = self._end(key)
         if hung:
+            self._end(key, 0.0)  # it had its time
             return RankRun(rank, (), Failure("hung", "step", f"no answer within {self.patience:g} s"))
-        return RankRun(rank, (), Failure("died", "step", f"the process ended with {how}"))
+        return RankRun(rank, (), Failure("died", "step", f"the process ended with {self._end(key)}"))
 
-    def _end(self, key: tuple[int, int]) -> str:
+    def _end(self, key: tuple[int, int], *grace: float) -> str:
         member = self._members.pop(key)
         member.orders.close()
-        member.zygote.control.send(("end", member.pid))
+        member.zygote.control.send(("end", member.pid, *grace))
         return str(member.zygote.receive(_END_SECONDS, "ending a process"))
 
 

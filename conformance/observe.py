@@ -35,6 +35,8 @@ def observe(fleet: Fleet, scenario: Scenario) -> Trace:
     if scenario.variant != "none" and not runs[0].failed:
         runs.append(_run(fleet, scenario.variant, _varied(main, scenario)))
     for number in range(1, scenario.seeds):
+        if runs[-1].failed:
+            break
         other = simpler(scenario, seed=scenario.seed + number * SEED_STRIDE)
         runs.append(_run(fleet, f"seed {other.seed}", _Circumstances(other, main.epochs)))
     return Trace(scenario, tuple(runs))

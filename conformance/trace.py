@@ -122,6 +122,11 @@ class Trace:
         """The run of the scenario as it stands."""
         return self.runs[0]
 
+    @property
+    def hung(self) -> bool:
+        """Whether any rank of any run gave no answer."""
+        return any(rank.failure and rank.failure.kind == "hung" for run in self.runs for rank in run.ranks)
+
     def variant(self, name: str) -> Run | None:
         """The run that changed what `name` says, if the scenario asked for it."""
         return next((run for run in self.runs[1:] if run.name == name), None)

@@ -44,7 +44,7 @@ def serve(control: Connection, load_implementation: Callable[[], Implementation]
                 members.add(_fork(control, implementation, os.path.join(workdir, arguments[0])))
             elif order == "end":
                 members.discard(arguments[0])
-                control.send(_end(arguments[0]))
+                control.send(_end(*arguments))
     except (EOFError, ConnectionError):
         return
     finally:
@@ -111,9 +111,9 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _end(pid: int) -> str:
+def _end(pid: int, grace: float = _GRACE) -> str:
     """Wait a moment for a member that is ending, kill what is left of its session, and say how it ended."""
-    deadline = time.monotonic() + _GRACE
+    deadline = time.monotonic() + grace
     while not (ended := _has_ended(pid)) and time.monotonic() < deadline:
         select.select([], [], [], 0.002)
     # Before the member is reaped: until then its id, and so its session's, can't belong to anybody else.
