@@ -121,9 +121,10 @@ def _check_alike(found: list[Any], what: str) -> None:
 
 def _as_tensor(array: Any) -> Any:
     try:
-        return torch.from_numpy(array) if array.ndim else torch.as_tensor(array)
-    except (TypeError, ValueError):
-        # WORK-17: torch has no such dtype (text, dates, objects, foreign byte order): numpy's stays.
+        # A foreign byte order is no other value.
+        return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), copy=False))
+    except TypeError:
+        # WORK-17: torch has no such dtype: numpy's stays.
         return array
 
 

@@ -7,6 +7,7 @@ torch's doing, which stops workers when their iterator is no longer referred to.
 """
 
 from collections.abc import Iterator
+from multiprocessing.connection import wait
 from typing import Any
 
 from torch.utils.data._utils import signal_handling
@@ -36,10 +37,14 @@ class Pass:
             # Persistent workers are free again; others have ended.
             self.source = None
             raise
-        except Exception:
-            # ERROR-4, ERROR-7: a worker is dead or hangs. WORK-14: so none of them is used again.
+        except Exception as error:
+            # WORK-14: whatever it is, none of the workers is used again.
             source, self.source = self.source, None
+            death = _death(source, error)
             kill(source)
+            if death is not None:
+                raise death from error
+            # ERROR-7: a worker that hangs was given up by torch once the time-out had passed.
             raise
         if isinstance(step, Failure):
             source, self.source = self.source, None
@@ -54,6 +59,26 @@ class Pass:
         if source is not None:
             self.is_terminated = True
             stop(source)
+
+
+def _death(iterator: Any, error: Exception) -> RuntimeError | None:
+    """Return what to say if a worker has died, or None if none has."""
+    workers = getattr(iterator, "_workers", [])
+    if isinstance(error, OSError | EOFError):
+        # Part of a step went down with its worker. That is noticed before the process has quite ended.
+        wait([worker.sentinel for worker in workers], timeout=5)
+    # Workers whose share of a stream is used up end in peace, with exit code 0; torch says which have not.
+    expected = getattr(iterator, "_workers_status", [])
+    dead = [w for w, is_busy in zip(workers, expected, strict=True) if not w.is_alive() and (w.exitcode or is_busy)]
+    torch_saw_one = isinstance(error, RuntimeError) and "exited unexpectedly" in str(error)
+    if not dead and not torch_saw_one:
+        return None
+    # ERROR-4: one type and one sentence, however the death was noticed.
+    codes = ", ".join(str(worker.exitcode) for worker in dead) or "0"
+    return RuntimeError(
+        f"A worker process ended within the epoch (exit code {codes}; a negative one is the signal that killed it): "
+        f"see what it printed, and whether memory ran out; num_workers=0 runs the dataset where it can be debugged."
+    )
 
 
 def stop(iterator: Any) -> None:
