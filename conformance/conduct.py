@@ -5,6 +5,7 @@ a fault was asked for, or a second iterator, it ends that pass only, and the con
 """
 
 import re
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -61,9 +62,8 @@ class Reader:
 
     def step(self, going: Pass) -> bool:
         """Read one step; False at the end."""
-        done = object()
-        batch = called("step", going.number, lambda: next(going.iterator, done))
-        if batch is done:
+        batch = called("step", going.number, lambda: _next(going.iterator))
+        if batch is _END:
             return False
         going.steps.append(self.indices(batch, going.number) if self.decodes else ())
         if self.keep_batches:
@@ -178,12 +178,31 @@ def close(loader: Any, times: int = 1) -> None:
             return
 
 
+_END = object()
+
+
+def _next(iterator: Iterator[Any]) -> Any:
+    try:
+        return next(iterator)
+    except StopIteration as end:
+        _forget_frames(end)
+        return _END
+
+
 def called(where: Where, epoch: int | None, function: Callable[[], Any]) -> Any:
     """What `function` gives; whatever it raises, a KeyboardInterrupt too, stops the reading at `where`."""
     try:
         return function()
     except BaseException as error:
-        raise Stopped("raised", where, described(error), epoch) from error
+        told = described(error)
+        _forget_frames(error)
+    raise Stopped("raised", where, told, epoch)
+
+
+def _forget_frames(error: BaseException) -> None:
+    # An exception's frames hold the iterator. torch's, for one, takes 5 s a worker to end if it is found by the cycle
+    # collector, instead of a moment when the last name for it goes.
+    traceback.clear_frames(error.__traceback__)
 
 
 def described(error: BaseException) -> str:
@@ -192,7 +211,7 @@ def described(error: BaseException) -> str:
     # A loader wraps what a worker raised; the line that the probe wrote is what a person looks for.
     text = next((line for line in lines if line.endswith("is broken on purpose")), lines[0])
     name = type(error).__name__
-    text = re.sub(r"0x[0-9a-f]{6,}", "0x...", text.removeprefix(f"{name}: "))
+    text = re.sub(r"0x[0-9a-f]{6,}", "0x...", text.rpartition(f"{name}: ")[2])
     text = re.sub(r"\bpid\(?s?\)?[ :=(]*\d+(, \d+)*", "pid ...", text)
     return f"{name}: {text[:200]}" if text else name
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from conformance.trace import Subject
 
 GRACE = 5.0  # seconds in which a closed loader's processes, files and threads may still be ending
+SHORT_GRACE = 1.0  # the same after the first round: what is left then is looked for in a second one
 _SHARED_MEMORY = Path("/dev/shm")
 
 
@@ -41,10 +42,10 @@ def held(temporary: str) -> Resources:
     )
 
 
-def left_behind(before: Resources, temporary: str) -> list[tuple[Subject, str]]:
-    """What is held now and was not before, after waiting for what is about to end."""
+def left_behind(before: Resources, temporary: str, grace: float = GRACE) -> list[tuple[Subject, str]]:
+    """What is held now and was not before, after waiting `grace` seconds for what is about to end."""
     gc.collect()
-    deadline = time.monotonic() + GRACE
+    deadline = time.monotonic() + grace
     while (left := _more(before, held(temporary))) and time.monotonic() < deadline:
         select.select([], [], [], 0.02)
     return left

@@ -87,7 +87,7 @@ def perform_watching_leaks(implementation: Implementation, task: Task, workdir: 
     temporary = os.environ.get("TMPDIR", workdir)
     before = leaks.held(temporary)
     run = perform(implementation, task, workdir)
-    if not leaks.left_behind(before, temporary):
+    if not leaks.left_behind(before, temporary, leaks.SHORT_GRACE):
         return run
     before = leaks.held(temporary)
     run = perform(implementation, task, workdir)

@@ -5,6 +5,7 @@ from typing import Any
 
 from conformance.contract import Claims
 from conformance.fleet import Fleet
+from conformance.leaks import GRACE
 from conformance.member import Task
 from conformance.scenario import REFUSED_VALUES, Scenario, Variant, simpler
 from conformance.trace import Run, Trace
@@ -63,7 +64,9 @@ def _varied(main: _Circumstances, scenario: Scenario) -> _Circumstances:
 def _run(fleet: Fleet, name: str, how: _Circumstances) -> Run:
     ranks = [0] if how.scenario.refusal else range(how.scenario.world_size)
     tasks = [_task(how, rank) for rank in ranks]
-    return Run(name, fleet.run(tasks, shift=how.other_process))
+    # Two rounds, what a time-out takes, and the grace in which things may end.
+    patience = fleet.patience + 2 * GRACE if tasks[0].leaks else None
+    return Run(name, fleet.run(tasks, shift=how.other_process, patience=patience))
 
 
 def _task(how: _Circumstances, rank: int) -> Task:
