@@ -33,7 +33,9 @@ def dataset_order(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         epochs = trace.main.epoch(position)
         counts = known_samples(scenario, epochs)
         for rank, epoch in enumerate(epochs):
-            samples = [index for step in epoch.steps for index in _within(scenario, step, counts)]
+            # What is foreign has no place in the order; PART-5 names it.
+            within = [index for step in epoch.steps for index in _within(scenario, step, counts)]
+            samples = [index for index in within if index in counts]
             exercised = exercised or len(samples) > 1
             descent = next((i for i in range(1, len(samples)) if samples[i] <= samples[i - 1]), None)
             if descent is not None and any(counts[index] < 2 for index in samples[descent:]):
