@@ -8,35 +8,43 @@ import os
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field
+from dataclasses import fields as fields_of
 from pathlib import Path
 from typing import Any, cast
 
 from conformance.campaign import Case
 from conformance.clauses import CLAUSES
-from conformance.contract import Claims
+from conformance.contract import Claims, Request
 from conformance.fleet import HASH_SEEDS, Fleet, SpawnedSource
 from conformance.member import Task
 from conformance.observe import SEED_STRIDE, observe, with_unshuffled
 from conformance.report.adapter_source import Adapter, adapter_of
 from conformance.report.assemble import imports_for, pieces_for
-from conformance.report.script.checks import OF_FAILURES, check_of
+from conformance.report.script.checks import CHECKS, OF_FAILURES, check_of
 from conformance.report.text import COLUMNS
 from conformance.spec_text import clause_text
 from conformance.trace import Epoch, RankRun, Trace
 
 FOLDER = "loaderspec-repro"
 PATIENCE = 10.0
+_OF_REPEATING = ("PART-7", "ORDER-5", "ORDER-9")
 _OF_GENERATORS = ("ORDER-10", "ORDER-11")
 _USE = """\
 This script needs Python and the implementation, and nothing else. Each rank runs in a process of its own.
 It exits 1 while the fault lives, 0 when it is fixed, and 2 when it can't tell."""
+_MACHINERY = "# --- How each rank is run, in a process of its own; the loader and the rule stand above. ---"
 _START = """\
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         one_rank(int(sys.argv[1]), sys.argv[2], sys.argv[3:])
     main()
 """
+
+
+def has_script(clause_id: str) -> bool:
+    """Whether the fault of this clause can be shown without the suite."""
+    return clause_id in CHECKS
 
 
 def write(
@@ -72,6 +80,8 @@ def script(case: Case, implementation_spec: str, claims: Claims | None = None, p
     pieces = pieces_for(roots, _flags(case, claims, plan))
     facts = "\n".join([*_constants(case, adapter, plan, patience), _case(case, claims, "\n".join(pieces))])
     imports = imports_for([*pieces, facts, _START])
+    # A reader who wants to know the rule and the loader has seen both when the rest begins.
+    pieces.insert(next(at for at, piece in enumerate(pieces) if piece.startswith("class Dataset")), _MACHINERY)
     parts = [_docstring(case, implementation_spec), imports, facts, adapter.text.rstrip(), *pieces, _START]
     return "\n\n\n".join(part for part in parts if part).replace('"""\n\n\n', '"""\n\n', 1)
 
@@ -112,7 +122,6 @@ def _flags(case: Case, claims: Claims, plan: _Plan) -> frozenset[str]:
         "failures": case.clause in OF_FAILURES,
         "states": case.clause in _OF_GENERATORS,
         "close": case.clause in (*OF_FAILURES, *_OF_GENERATORS),
-        "length": case.clause == "COUNT-4",
         "others": any(tasks[0].after_others for tasks in plan.tasks),
         "again": any(plan.shifts),
         "group": claims.ranks == "process_group",
@@ -142,7 +151,12 @@ def _docstring(case: Case, implementation: str) -> str:
 
 def _constants(case: Case, adapter: Adapter, plan: _Plan, patience: float) -> list[str]:
     main = plan.tasks[0]
-    request = {name: value for name, value in main[0].arguments.items() if name != "rank"}
+    # An adapter may read any field of a request; what the case does not ask for has its usual value.
+    usual = {each.name: each.default for each in fields_of(Request) if each.default is not MISSING}
+    request = {**usual, **main[0].arguments}
+    del request["rank"]
+    # Whoever orders by the clock, or by nothing at all, gives the same small order twice now and then.
+    attempts = 6 if case.clause in _OF_REPEATING else 1
     values = {**adapter.constants, "ASKED": case.scenario.describe(), "EXPECTED": case.finding.expected}
     return [
         *(f"{name} = {value!r}" for name, value in values.items()),
@@ -151,6 +165,7 @@ def _constants(case: Case, adapter: Adapter, plan: _Plan, patience: float) -> li
         f"REQUEST = {_keywords('dict', request)}",
         f"RANDOM_SEED = {main[0].random_seed}  # of the global generators, before each run",
         f"PATIENCE = {patience:g}  # seconds for a run of all its epochs",
+        f"ATTEMPTS = {attempts}  # without a fault, before it counts as fixed",
         "# What each run changes, and the epochs that it reads.",
         f"RUNS = {_runs(case, plan)}",
     ]

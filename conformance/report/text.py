@@ -12,6 +12,7 @@ from conformance.campaign import Case
 from conformance.clauses.base import Level
 from conformance.outcome import Outcome, Report
 from conformance.report.guarantees import guarantee_line
+from conformance.report.script.checks import CHECKS
 from conformance.spec_text import clause_text
 
 COLUMNS = 110
@@ -84,10 +85,9 @@ def _title(level: Level) -> str:
 
 
 def _commands(case: Case, implementation: str) -> dict[str, list[str]]:
-    return {
-        "reproduce": ["python", shlex.quote(f"{REPRO_FOLDER}/{case.id}.py")],
-        "replay": ["pytest conformance", f"--impl={shlex.quote(implementation)}", f"--case={shlex.quote(case.id)}"],
-    }
+    reproduce = {"reproduce": ["python", shlex.quote(f"{REPRO_FOLDER}/{case.id}.py")]} if case.clause in CHECKS else {}
+    options = [f"--impl={shlex.quote(implementation)}", f"--case={shlex.quote(case.id)}"]
+    return {**reproduce, "replay": ["pytest conformance", *options]}
 
 
 def _command(words: list[str]) -> list[str]:

@@ -62,11 +62,12 @@ def poptorch_loader(package: Any, request: Any) -> Any:
     options.Training.gradientAccumulation(request.gradient_accumulation)
     options.Distributed.configureProcessId(request.rank, request.world_size)
     # randomSeed is documented to seed torch as well: its doing, and not the loader's.
-    torch = importlib.import_module("torch")
-    before = torch.get_rng_state(), random.getstate()
+    torch = sys.modules.get("torch")
+    before = random.getstate(), torch and torch.get_rng_state()
     options.randomSeed(request.seed)
-    torch.set_rng_state(before[0])
-    random.setstate(before[1])
+    random.setstate(before[0])
+    if torch:
+        torch.set_rng_state(before[1])
     names = ("batch_size", "shuffle", "drop_last", "num_workers")
     return package.DataLoader(options, request.dataset, **{name: getattr(request, name) for name in names})
 

@@ -9,7 +9,7 @@ import os
 import random
 import sys
 import traceback
-from types import SimpleNamespace
+from dataclasses import make_dataclass
 from typing import Any
 
 from conformance.report.script.probe import Dataset
@@ -52,14 +52,21 @@ def one_rank(position: int, folder: str, names: list[str]) -> None:
     os._exit(0)
 
 
-def make_request(samples: int, rank: Any, folder: str, run: dict[str, Any]) -> SimpleNamespace:
-    """What load is given."""
-    fields = {**REQUEST, "rank": rank, **{name: run[name] for name in run if name in REQUEST}}
-    fields["combined_batch"] = fields["batch_size"] * fields["gradient_accumulation"]
-    fields["combined_batch"] *= fields["replication_factor"] * fields["device_iterations"]
+class Request(make_dataclass("Fields", ["dataset", "rank", "workdir", *REQUEST], frozen=True)):  # type: ignore[misc]
+    """What load is given: plain data, which can't be changed."""
+
+    @property
+    def combined_batch(self) -> Any:
+        """The samples of a full step."""
+        return self.batch_size * self.gradient_accumulation * self.replication_factor * self.device_iterations
+
+
+def make_request(samples: int, rank: Any, folder: str, run: dict[str, Any]) -> Request:
+    """The request of a rank in a run, with a folder for the files that its loader reads."""
     workdir = f"{folder}/map-{samples}"
     os.makedirs(workdir, exist_ok=True)
-    return SimpleNamespace(dataset=Dataset(samples), workdir=workdir, **fields)
+    changes = {name: run[name] for name in run if name in REQUEST}
+    return Request(dataset=Dataset(samples), rank=rank, workdir=workdir, **{**REQUEST, **changes})
 
 
 def seed_generators(seed: int) -> None:
@@ -83,8 +90,7 @@ def read(load: Any, decode: Any, request: Any, numbers: Any) -> dict[str, Any]:
         for number in numbers:
             if hasattr(loader, "set_epoch"):  # only: set_epoch
                 loader.set_epoch(number)  # only: set_epoch
-            epoch: dict[str, Any] = {"number": number, "steps": []}
-            epoch["length"] = length_of(loader)  # only: length
+            epoch: dict[str, Any] = {"number": number, "steps": [], "length": length_of(loader)}
             for batch in loader:
                 kind = "undecodable"  # only: failures
                 epoch["steps"].append([int(value) - 1000 for value in decode(batch)])

@@ -1,0 +1,1 @@
+"""Tests of what a run shows: the failure block, the table, JSON, and the reproduction script."""

@@ -1,0 +1,74 @@
+"""The guarantees follow from clauses that hold in the report, and from nothing else."""
+
+from typing import Any
+
+import pytest
+
+from conformance.contract import Claims
+from conformance.outcome import Outcome, Report, Status
+from conformance.report.guarantees import guarantee_line, guarantees
+
+PARTITION = ("PART-1", "PART-2", "PART-3", "PART-4")
+SHUFFLED = ("ORDER-3", "ORDER-4")
+
+
+def report(held: tuple[str, ...], others: dict[str, Status] | None = None, **claims: Any) -> Report:
+    """A report in which these clauses hold, and others do not."""
+    statuses = {**dict.fromkeys(held, "HOLDS"), **(others or {})}
+    outcomes = tuple(Outcome(clause, "MUST", status, 100) for clause, status in statuses.items())  # type: ignore[arg-type]
+    return Report("mypkg", Claims(**claims), "gate", 0, outcomes)
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        ("pad", "delivers at least once (pads up to world size - 1 samples, or to full last steps)"),
+        ("drop", "delivers at most once (drops up to world size - 1 samples)"),
+        ("uneven", "delivers exactly once"),
+    ],
+)
+def test_what_is_delivered_follows_from_the_policy(policy: Any, expected: str) -> None:
+    """Each policy gives another promise when the rest is kept."""
+    assert (expected,) == guarantees(report((*PARTITION, *SHUFFLED), when_keeping=policy))
+
+
+def test_a_violated_clause_takes_its_promise_along() -> None:
+    """Who repeats samples without saying so delivers at least once."""
+    held = ("PART-2", *SHUFFLED)
+    assert ("delivers at least once",) == guarantees(report(held, {"PART-1": "VIOLATED"}, when_keeping="uneven"))
+
+
+@pytest.mark.parametrize("status", ["VIOLATED", "KNOWN", "NOT CLAIMED", "NOT EXERCISED", "INVALID"])
+def test_only_what_holds_is_promised(status: Status) -> None:
+    """Every other outcome entitles to nothing."""
+    outcomes: dict[str, Status] = dict.fromkeys((*PARTITION, *SHUFFLED, "COUNT-5", "PART-7", "ORDER-8"), status)
+    assert () == guarantees(report((), outcomes, when_keeping="uneven", when_dropping="drop"))
+
+
+def test_unshuffled_promises_say_so() -> None:
+    """What was judged without a shuffle is not promised with one."""
+    assert ("unshuffled, delivers exactly once",) == guarantees(report(PARTITION, when_keeping="uneven"))
+
+
+def test_equal_steps_are_promised_where_they_were_judged() -> None:
+    """Under "uneven" ranks differ, and only the other setting promises equal steps."""
+    both = report(("COUNT-5",), when_dropping="drop", when_keeping="pad")
+    one = report(("COUNT-5",), when_dropping="drop", when_keeping="uneven")
+    assert ("equal steps on every rank",) == guarantees(both)
+    assert ("equal steps on every rank with drop_last",) == guarantees(one)
+
+
+def test_the_weakest_promise_stands_first() -> None:
+    """A loader like torch's: padding is said first, and what holds in full last."""
+    held = (*PARTITION, *SHUFFLED, "COUNT-5", "COUNT-6", "COUNT-7", "PART-7", "ORDER-5", "ORDER-8", "ORDER-9")
+    assert (
+        "delivers at least once (pads up to world size - 1 samples, or to full last steps), "
+        "with drop_last at most once (drops less than one step of all ranks), equal steps on every rank, "
+        "every epoch ends, deterministic per (seed, epoch), whatever the number of workers"
+    ) == guarantee_line(report(held, when_dropping="drop", when_keeping="pad"))
+
+
+def test_determinism_needs_all_its_clauses() -> None:
+    """An order that follows the global generators is not deterministic per (seed, epoch)."""
+    found = guarantees(report(("PART-7", "ORDER-5"), {"ORDER-9": "VIOLATED"}))
+    assert ("the same unshuffled shard every time",) == found

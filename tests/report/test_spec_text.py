@@ -1,0 +1,118 @@
+"""The clauses are read out of the chapters, and every judge has a text of its own level."""
+
+import pytest
+
+from conformance.clauses import CLAUSES
+from conformance.spec_text import ClauseText, UnknownClause, clause_text, clause_texts, explain, parse, plain
+
+CHAPTER = """\
+# 2 Partition
+
+Before the clauses.
+
+### PART-1
+
+**MUST, if `shuffle` is claimed.** Within *one* epoch no
+sample comes twice ([policy](README.md#the-policy-rule)).
+
+**Example.** Three lines:
+
+```
+rank 0: 0
+```
+
+| policy | shard |
+|---|---|
+| `"drop"` | 2 |
+
+### PART-2
+
+**SHOULD.** Nothing is lost.
+
+**Judged.** Always.
+
+## Left open
+
+- Much.
+"""
+
+
+def test_a_clause_is_read() -> None:
+    """Level, condition and sentence are plain text; the body is what stands below."""
+    first, second = parse("2-partition.md", CHAPTER)
+    assert ("PART-1", "MUST", "if shuffle is claimed") == (first.id, first.level, first.condition)
+    assert first.sentence == "Within one epoch no sample comes twice (policy)."
+    assert first.link == "specs/2-partition.md#part-1"
+    assert ClauseText(
+        "PART-2", "SHOULD", "Nothing is lost.", "2-partition.md", "part-2", "**Judged.** Always."
+    ) == second
+
+
+def test_every_judge_has_a_text_of_its_level() -> None:
+    """No clause is judged that the specs do not have, and none stands there unjudged."""
+    assert {name: clause.level for name, clause in CLAUSES.items()} == {
+        name: text.level for name, text in clause_texts().items()
+    }
+
+
+def test_no_text_is_empty() -> None:
+    """Each clause has a sentence, a reason, and says how it is judged."""
+    for text in clause_texts().values():
+        assert text.sentence.endswith((".", "..."))
+        assert "**Why.**" in text.body
+        assert "**Judged.**" in text.body
+
+
+def test_an_explanation_is_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Marks are gone, code and tables are indented, and the heading says level, condition and place."""
+    texts = {text.id: text for text in parse("2-partition.md", CHAPTER)}
+    monkeypatch.setattr("conformance.spec_text.clause_texts", lambda: texts)
+    assert """\
+PART-1  MUST, if shuffle is claimed                                      specs/2-partition.md#part-1
+
+Within one epoch no sample comes twice (policy).
+
+Example. Three lines:
+
+    rank 0: 0
+
+    policy  shard
+    "drop"  2
+""" == explain("part-1")
+
+
+def test_an_explanation_of_every_clause_fits_a_terminal() -> None:
+    """No line of prose is wider than 100 columns, and no mark of Markdown is left."""
+    for clause_id in clause_texts():
+        prose = [line for line in explain(clause_id).split("\n") if not line.startswith("    ")]
+        assert max(map(len, prose)) <= 100
+        assert not any("**" in line or "`" in line or "](" in line for line in prose)
+
+
+def test_an_unknown_clause_names_its_neighbours() -> None:
+    """A slip of the pen is answered with what was meant, as a KeyError that reads as a sentence."""
+    with pytest.raises(UnknownClause) as caught:
+        clause_text("PRT-1")
+    assert isinstance(caught.value, KeyError)
+    assert str(caught.value).startswith("there is no clause 'PRT-1'; did you mean PART-1")
+
+
+def test_nonsense_has_no_neighbours() -> None:
+    """Where nothing is near, the first clause is named."""
+    with pytest.raises(UnknownClause, match="the first is BATCH-1"):
+        clause_text("?")
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        ("`drop_last=True`", "drop_last=True"),
+        ("[PART-1](2-partition.md#part-1)", "PART-1"),
+        ("**Why.** It *must*", "Why. It must"),
+        ("2 * 3 * 4", "2 * 3 * 4"),
+        ("m x g", "m x g"),
+    ],
+)
+def test_marks_are_taken_off(markdown: str, expected: str) -> None:
+    """Only marks go; an asterisk that multiplies stays."""
+    assert expected == plain(markdown)

@@ -1,0 +1,198 @@
+"""The failure block has one shape and at most 12 lines of 110 columns; the table says one line a clause."""
+
+import dataclasses
+import re
+
+import pytest
+
+from conformance.campaign import Case
+from conformance.clauses.base import Finding
+from conformance.contract import Claims
+from conformance.outcome import Outcome, Report
+from conformance.report import text
+from conformance.report.text import BLOCK_LINES, COLUMNS, failure_block, summary
+from conformance.scenario import Scenario, from_code
+from conformance.spec_text import ClauseText, clause_text
+from conformance.trace import Trace
+
+EXCLUSIVE = "Within an epoch no sample is delivered to two ranks."
+
+
+@pytest.fixture
+def sentence(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sentence of every clause while the test runs; its last item counts."""
+    sentences = [EXCLUSIVE]
+
+    def fixed(clause_id: str) -> ClauseText:
+        level = clause_text(clause_id).level
+        return ClauseText(clause_id, level, sentences[-1], "2-partition.md", clause_id.lower(), "")
+
+    monkeypatch.setattr(text, "clause_text", fixed)
+    return sentences
+
+
+def made(clause: str, code: str, delivered: tuple[str, ...], expected: str, why: str) -> Case:
+    """A case with an empty trace."""
+    scenario = from_code(code)
+    return Case(clause, scenario, Finding("kind", expected, delivered, why), Trace(scenario, ()))
+
+
+DUPLICATE = made(
+    "PART-1",
+    "n1,w2,b1,keep",
+    ("rank 0: 0", "rank 1: 0        <- sample 0 again"),
+    "each sample at most once",
+    'when_keeping="drop" is claimed, so nothing may be repeated',
+)
+LONG = made(
+    "COUNT-7",
+    "n100,w4,b5,drop,shuffle,g3,p2,i2,k3,e3,s2147483646,random-state",
+    tuple(f"rank {rank}: {'1 2 3 4 ' * 12}{' <- sample 0 again' if rank == 2 else ''}" for rank in range(6)),
+    "each sample at most once " * 12,
+    "nothing may be repeated " * 12,
+)
+
+
+def test_a_block_with_a_short_sentence(sentence: list[str]) -> None:
+    """The link ends the first line, and the commands can be copied."""
+    expected = """\
+PART-1 VIOLATED  Within an epoch no sample is delivered to two ranks.              specs/2-partition.md#part-1
+  smallest case   1 sample, 2 ranks, micro-batch 1, drop_last=False
+  expected        each sample at most once
+  delivered       rank 0: 0
+                  rank 1: 0        <- sample 0 again
+  why             when_keeping="drop" is claimed, so nothing may be repeated
+  reproduce       python loaderspec-repro/PART-1-n1,w2,b1,keep.py
+  replay          pytest conformance --impl=mypkg --case=PART-1-n1,w2,b1,keep"""
+    assert expected == failure_block(DUPLICATE, "mypkg")
+
+
+def test_a_block_with_a_long_sentence(sentence: list[str]) -> None:
+    """The sentence goes on in a second line, which the link ends."""
+    sentence.append(f"{EXCLUSIVE} {EXCLUSIVE} {EXCLUSIVE}")
+    block = failure_block(DUPLICATE, "mypkg").split("\n")
+    assert [
+        "PART-1 VIOLATED  Within an epoch no sample is delivered to two ranks. Within an epoch no sample is delivered",
+        f"  to two ranks. Within an epoch no sample is delivered to two ranks.{'specs/2-partition.md#part-1':>42}",
+    ] == block[:2]
+
+
+def test_a_block_of_a_should_says_so(sentence: list[str]) -> None:
+    """A SHOULD is not accused like a MUST."""
+    case = dataclasses.replace(DUPLICATE, clause="ORDER-11")
+    assert failure_block(case, "mypkg").startswith("ORDER-11 VIOLATED (SHOULD)  Within an epoch")
+
+
+def test_a_block_stays_within_its_bounds(sentence: list[str]) -> None:
+    """However much there is to say, twelve lines of 110 columns say it, and dots stand for the rest."""
+    sentence.append(f"{EXCLUSIVE} " * 4)
+    block = failure_block(LONG, "folder/of/an/adapter/with/a/long/name/adapter.py").split("\n")
+    assert len(block) <= BLOCK_LINES
+    assert max(map(len, block)) <= COLUMNS
+    assert any("<- sample 0 again" in line for line in block)
+    assert any("... and 5 more lines" in line for line in block)
+
+
+def test_a_long_command_is_continued_and_never_cut(sentence: list[str]) -> None:
+    """A command that does not fit goes on behind a backslash."""
+    block = failure_block(LONG, "folder/of/an/adapter/with/a/long/name/adapter.py").split("\n")
+    assert [
+        "  replay          pytest conformance --impl=folder/of/an/adapter/with/a/long/name/adapter.py \\",
+        f"                  --case=COUNT-7-{LONG.scenario.code}",
+    ] == block[-2:]
+
+
+def test_what_a_shell_would_read_is_quoted(sentence: list[str]) -> None:
+    """A path with a blank can be copied as well."""
+    assert "--impl='my loaders/adapter.py' " in failure_block(DUPLICATE, "my loaders/adapter.py")
+
+
+def test_the_middle_of_a_long_delivery_gives_way_to_its_note(sentence: list[str]) -> None:
+    """What is pointed at is never hidden by the samples before it."""
+    case = dataclasses.replace(
+        DUPLICATE, finding=dataclasses.replace(DUPLICATE.finding, delivered=("rank 0: " + "10 " * 60 + " <- 61 steps",))
+    )
+    line = next(line for line in failure_block(case, "mypkg").split("\n") if line.startswith("  delivered"))
+    assert line.startswith("  delivered       rank 0: 10 10 ")
+    assert line.endswith("10 10 <- 61 steps")
+    assert " ... " in line
+    assert len(line) <= COLUMNS
+
+
+def report(*outcomes: Outcome, **changes: object) -> Report:
+    """A report of these outcomes."""
+    claims = Claims(when_dropping="drop", when_keeping="pad")
+    made = Report("mypkg", claims, "gate", 0, outcomes)
+    return dataclasses.replace(made, **changes)  # type: ignore[arg-type]  # names of its fields
+
+
+OUTCOMES = (
+    Outcome("COUNT-5", "MUST", "HOLDS", 1410),
+    Outcome("PART-1", "MUST", "VIOLATED", 310, DUPLICATE),
+    Outcome("PART-2", "MUST", "HOLDS", 299),
+    Outcome("PART-7", "MUST", "NOT EXERCISED", 3, note="3 cases could have shown a fault, 20 are needed"),
+    Outcome("ORDER-3", "MUST", "NOT CLAIMED", 0),
+    Outcome("ORDER-10", "MUST", "KNOWN", 88, note="mypkg seeds torch on purpose"),
+    Outcome("ORDER-11", "SHOULD", "VIOLATED", 88, dataclasses.replace(LONG, clause="ORDER-11")),
+)
+
+
+def test_the_table() -> None:
+    """One line a clause, then the notes, what is guaranteed, and the counts."""
+    expected = """\
+clause    outcome            exercised  smallest case
+COUNT-5   HOLDS                   1410
+PART-1    VIOLATED                 310  1 sample, 2 ranks, micro-batch 1, drop_last=False
+PART-2    HOLDS                    299
+PART-7    NOT EXERCISED              3  3 cases could have shown a fault, 20 are needed
+ORDER-3   NOT CLAIMED
+ORDER-10  KNOWN                     88  mypkg seeds torch on purpose
+ORDER-11  VIOLATED (SHOULD)         88  n100,w4,b5,drop,shuffle,g3,p2,i2,k3,e3,s2147483646,random-state
+
+note: claimed, but judged by no clause of this version: resume
+guarantees: unshuffled, delivers at least once, equal steps on every rank
+mypkg: 2 HOLD, 1 VIOLATED, 1 VIOLATED (SHOULD), 1 KNOWN, 1 NOT EXERCISED, 1 NOT CLAIMED"""
+    notes = ("claimed, but judged by no clause of this version: resume",)
+    assert expected == summary(report(*OUTCOMES, notes=notes))
+
+
+def test_a_note_that_does_not_fit_stands_below_the_table() -> None:
+    """A long reason is not cut."""
+    reason = "the adapter is wrong " * 8
+    lines = summary(report(Outcome("PART-1", "MUST", "INVALID", 0, note=reason))).split("\n")
+    assert ["PART-1  INVALID          0", ""] == lines[1:3]
+    assert lines[3].startswith("note: PART-1: the adapter is wrong")
+    assert max(map(len, lines)) <= COLUMNS
+
+
+def test_colour_is_asked_for() -> None:
+    """Without being asked the table holds no escape codes; with them it says the same."""
+    plain, coloured = summary(report(*OUTCOMES)), summary(report(*OUTCOMES), color=True)
+    assert "\033" not in plain
+    assert plain == re.sub(r"\033\[\d+m", "", coloured)
+
+
+def test_a_report_prints_as_its_table() -> None:
+    """`print(check(load))` shows the table."""
+    assert summary(report(*OUTCOMES)) == str(report(*OUTCOMES))
+
+
+def test_a_run_without_outcomes_says_so() -> None:
+    """A report of nothing promises nothing."""
+    assert [
+        "guarantees: nothing is guaranteed: no clause that was judged entitles to it",
+        "mypkg: no clause was judged",
+    ] == summary(report()).split("\n")
+
+
+def test_every_block_fits() -> None:
+    """With the sentences of the specs as they stand, no clause's block is too long or too wide."""
+    for clause in ("COUNT-6", "COUNT-3", "PART-7", "BATCH-4"):
+        block = failure_block(dataclasses.replace(LONG, clause=clause), "mypkg").split("\n")
+        assert len(block) <= BLOCK_LINES
+        assert max(map(len, block)) <= COLUMNS
+
+
+def test_a_scenario_of_one_line_stays_one() -> None:
+    """The words of a case are not replaced by its code unless room is short."""
+    assert Scenario(1, 2, 1).describe() in failure_block(DUPLICATE, "mypkg")
