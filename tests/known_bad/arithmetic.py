@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
-from tests.known_bad.correct import ALL_DROP, DEVICE, PLAIN, UNEVEN, Correct, KnownBad, claim
+from tests.known_bad.correct import ALL_DROP, DEVICE, PLAIN, UNEVEN, KnownBad, claim
 
 # --- batches --------------------------------------------------------------------------------------------------------
 
@@ -62,19 +62,6 @@ class ShortStepAtEachBlock(KnownBad):
         ]
 
 
-class LastStepMissesOne(KnownBad):
-    """Under drop_last the last step ends one sample early. (No public report: off by one.)"""
-
-    claims = PLAIN
-    clause, smallest, related = "BATCH-2", "n2,w1,b2,drop", ("PART-3",)
-
-    def cut(self, shard: list[int]) -> list[list[int]]:
-        steps = super().cut(shard)
-        if steps and self.request.drop_last:
-            steps[-1] = steps[-1][:-1] or steps[-1]
-        return steps
-
-
 class PutsReplicasOutermost(KnownBad):
     """A combined batch is laid out [replica, iteration, accumulation, micro-batch]. (No public report.)"""
 
@@ -105,19 +92,6 @@ class TakesAnyRank(KnownBad):
         super().check(replace(request, rank=0))
 
 
-class EmptyEpochForBatchSizeZero(KnownBad):
-    """A batch size of 0 is answered by an epoch without steps. (No public report.)"""
-
-    claims = PLAIN
-    clause, smallest = "BATCH-4", "n4,w1,b1,keep,batch_size=0"
-
-    def check(self, request: Any) -> None:
-        super().check(replace(request, batch_size=request.batch_size if request.batch_size != 0 else 1))
-
-    def cut(self, shard: list[int]) -> list[list[int]]:
-        return super().cut(shard) if self.request.batch_size else []
-
-
 class RefusesTooLate(KnownBad):
     """What can't be is found out when the first step is delivered already. (No public report.)"""
 
@@ -138,28 +112,6 @@ class RefusesTooLate(KnownBad):
 
     def __len__(self) -> int:
         return len(self.steps()) if self.request.combined_batch > 0 else 0
-
-
-class AbortsOnANegativeBatchSize(KnownBad):
-    """A negative batch size ends the process, as a failed assertion of native code does. (No public report.)"""
-
-    claims = PLAIN
-    clause, smallest = "BATCH-4", "n4,w1,b1,keep,batch_size=-1"
-
-    def check(self, request: Any) -> None:
-        if request.batch_size < 0:
-            os.abort()
-        super().check(request)
-
-
-class TakesTrueForOne(KnownBad):
-    """A boolean passes as a batch size, because Python counts it as an integer. (No public report.)"""
-
-    claims = PLAIN
-    clause, smallest = "BATCH-5", "n4,w1,b1,keep,batch_size=True"
-
-    def check(self, request: Any) -> None:
-        super().check(replace(request, batch_size=1 if request.batch_size is True else request.batch_size))
 
 
 class RoundsAFractionDown(KnownBad):
@@ -208,36 +160,6 @@ class StarvesTheLastRank(KnownBad):
         steps, ranks = super().cut(shard), self.request.world_size
         last = self.request.drop_last and ranks > 1 and self.request.rank == ranks - 1
         return steps[:-1] if last and len(self.request.dataset) % ranks == 0 else steps
-
-
-class PadsWhereItShouldDrop(KnownBad):
-    """Under drop_last ranks are made equal by repeating samples, though dropping them is claimed."""
-
-    claims = PLAIN
-    clause, smallest, related = "COUNT-1", "n1,w2,b1,drop", ("PART-1",)
-    report = "pytorch/pytorch#25162"
-
-    def policy(self) -> str:
-        return "pad"
-
-
-class IgnoresDropLast(KnownBad):
-    """drop_last=True is not heard."""
-
-    claims = PLAIN
-    clause, smallest, related = "COUNT-1", "n1,w1,b2,drop", ("BATCH-2",)
-    report = "deepspeedai/DeepSpeed#326"
-
-    def cut(self, shard: list[int]) -> list[list[int]]:
-        self.request = replace(self.request, drop_last=False)
-        return super().cut(shard)
-
-    def policy(self) -> str:
-        return "drop" if self.dropping else "pad"
-
-    def __init__(self, request: Any) -> None:
-        super().__init__(request)
-        self.dropping = request.drop_last
 
 
 class DropsTheRestAnyway(KnownBad):
@@ -327,18 +249,6 @@ class LengthOfAllRanks(KnownBad):
         return len(self.cut(self.order()))
 
 
-class LengthOfTheWrongRanks(KnownBad):
-    """len() gives the longer shard to the last ranks, and the epoch to the first."""
-
-    claims = UNEVEN
-    clause, smallest = "COUNT-4", "n1,w2,b1,keep"
-    report = "neuro-galaxy/torch_brain#217"
-
-    def __len__(self) -> int:
-        mirrored = replace(self.request, rank=self.request.world_size - 1 - self.request.rank)
-        return len(Correct.steps(type(self)(mirrored)))
-
-
 class LengthOfWhatIsLeft(KnownBad):
     """len() counts what the reader has not read yet, from its last position."""
 
@@ -353,16 +263,6 @@ class LengthOfWhatIsLeft(KnownBad):
 
     def __len__(self) -> int:
         return super().__len__() - self.read % (super().__len__() + 1)
-
-
-class LengthIsNotImplemented(KnownBad):
-    """No length is claimed, and len() raises something else than the TypeError that says so. (No public report.)"""
-
-    claims = claim(PLAIN, layout=None, length=None)
-    clause, smallest = "COUNT-4", "n0,w1,b1,keep"
-
-    def __len__(self) -> int:
-        raise NotImplementedError
 
 
 # --- equal ranks ----------------------------------------------------------------------------------------------------
@@ -481,17 +381,6 @@ class WaitsForTheFirstSample(KnownBad):
         if not len(self.request.dataset) and self.request.world_size == 4 and self.request.batch_size == 5:
             threading.Event().wait()
         return super().__iter__()
-
-
-class SilentBelowItsSmallest(KnownBad):
-    """At least one sample is claimed to be needed, and an empty dataset is accepted. (No public report.)"""
-
-    claims = claim(PLAIN, smallest=1)
-    clause, smallest = "COUNT-6", "n0,w1,b1,keep"
-
-    def check(self, request: Any) -> None:
-        pass_dataset = request.dataset if len(request.dataset) else [0]
-        super().check(replace(request, dataset=pass_dataset))
 
 
 class OneRankGoesOnAlone(KnownBad):

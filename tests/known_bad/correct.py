@@ -175,6 +175,8 @@ BUFFERED = {**SHUFFLING, "shuffle": "buffered"}
 class PadsToFullSteps(Correct):
     """Padding completes the last step of every rank, which PART-4 allows as well."""
 
+    claims: ClassVar[dict[str, Any]] = DEVICE
+
     def shard(self, order: list[int]) -> list[int]:
         """This rank's part of the order, in whole steps."""
         whole = self.request.world_size * self.request.combined_batch
@@ -200,12 +202,12 @@ CORRECT: tuple[type[Correct], ...] = (
     Correct,
     PadsToFullSteps,
     PromisesNothing,
-    claiming("DropDrop", when_keeping="drop", **_CONTIGUOUS),
+    claiming("DropDrop", when_keeping="drop", **_CONTIGUOUS, **_UNSHUFFLED),
     claiming("DropUneven", when_keeping="uneven", **_CONTIGUOUS, **_BUFFERED, epochs="automatic"),
     claiming("PadDrop", when_dropping="pad", when_keeping="drop", **_BUFFERED, smallest=1),
     claiming("PadPad", when_dropping="pad", **_CONTIGUOUS, **_UNSHUFFLED, smallest="world_size"),
-    claiming("PadUneven", when_dropping="pad", when_keeping="uneven", layout=None, **_AUTOMATIC),
+    claiming("PadUneven", when_dropping="pad", when_keeping="uneven", layout=None, **_BUFFERED, workers=None),
     claiming("UnevenDrop", when_dropping="uneven", when_keeping="drop", **_CONTIGUOUS, **_UNSHUFFLED, length=None),
     claiming("UnevenPad", when_dropping="uneven", **_BUFFERED, workers=None),
-    claiming("UnevenUneven", when_dropping="uneven", when_keeping="uneven", **_CONTIGUOUS, length=None),
+    claiming("UnevenUneven", when_dropping="uneven", when_keeping="uneven", **_CONTIGUOUS, **_AUTOMATIC, length=None),
 )

@@ -3,12 +3,7 @@
 import random
 import time
 from collections.abc import Iterator
-from functools import cmp_to_key
-from pathlib import Path
 from random import Random
-from typing import Any
-
-import numpy as np
 
 from tests.known_bad.correct import BUFFERED, PLAIN, SHUFFLING, UNEVEN, KnownBad, claim, mix
 
@@ -69,23 +64,12 @@ class LosesTheBuffersTail(KnownBad):
 class SeedsEachRankDifferently(KnownBad):
     """Each rank shuffles with a seed of its own before it takes its stride."""
 
-    claims = SHUFFLING
+    claims = BUFFERED
     clause, smallest = "ORDER-4", "n2,w2,b1,keep,shuffle"
     report = "mlcommons/training#625"
 
     def mixed_seed(self) -> int:
         return mix(self.request.seed, self.epoch, self.request.rank)
-
-
-class PadsMoreWhenShuffled(KnownBad):
-    """Only shuffled epochs complete a short step of an odd number of samples by one more. (No public report.)"""
-
-    claims = BUFFERED
-    clause, smallest, related = "ORDER-3", "n1,w1,b3,keep,shuffle", ("ORDER-4",)
-
-    def cut(self, shard: list[int]) -> list[list[int]]:
-        size = self.request.combined_batch if self.request.shuffle else 0
-        return [step + step[:1] if len(step) % 2 == 1 and len(step) < size else step for step in super().cut(shard)]
 
 
 # --- repeatable -----------------------------------------------------------------------------------------------------
@@ -140,20 +124,6 @@ class CountsLoadersMade(KnownBad):
         return super().__iter__()
 
 
-class KeepsItsOrderInAFile(KnownBad):
-    """The order is kept in a file beside the data, and read there by all later loaders. (No public report.)"""
-
-    claims = SHUFFLING
-    clause, smallest = "ORDER-6", "n13,w1,b1,keep,shuffle,e2"
-    related = ("ORDER-4", "ORDER-5", "ORDER-7", "ORDER-12", "ORDER-13", "PART-8")
-
-    def shuffled(self, order: list[int], generator: Random) -> list[int]:
-        file = Path(self.request.workdir, "order.txt")
-        if not file.exists():
-            file.write_text(" ".join(map(str, super().shuffled(order, generator))))
-        return [int(index) for index in file.read_text().split()]
-
-
 # --- epoch and seed -------------------------------------------------------------------------------------------------
 
 
@@ -203,36 +173,18 @@ class IgnoresShuffleTrue(KnownBad):
 class IgnoresTheSeed(KnownBad):
     """The seed of the training is not passed to the shuffle."""
 
-    claims = SHUFFLING
-    clause, smallest, related = "ORDER-7", "n13,w1,b1,keep,shuffle,seed+1", ("ORDER-12", "ORDER-13")
+    claims = BUFFERED
+    clause, smallest = "ORDER-7", "n31,w1,b1,keep,shuffle,seed+1"
     report = "huggingface/transformers#11406"
 
     def mixed_seed(self) -> int:
         return mix(self.epoch)
 
 
-class IgnoresTheSeedOfABuffer(IgnoresTheSeed):
-    """The same with a shuffle buffer."""
-
-    claims = BUFFERED
-    clause, smallest, related = "ORDER-7", "n31,w1,b1,keep,shuffle,seed+1", ()
-    report = "pytorch/data#1440"
-
-
-class MultipliesSeedAndEpoch(KnownBad):
-    """Seed and epoch are multiplied, so that the first epoch of every seed is the same. (No public report.)"""
-
-    claims = BUFFERED
-    clause, smallest, related = "ORDER-7", "n13,w1,b1,keep,shuffle,seed+1", ("ORDER-6",)
-
-    def mixed_seed(self) -> int:
-        return mix(self.request.seed * self.epoch)
-
-
 class AddsSeedAndEpoch(KnownBad):
     """Seed and epoch are added, and neighbouring seeds are the same run, an epoch apart."""
 
-    claims = SHUFFLING
+    claims = BUFFERED
     clause, smallest = "ORDER-14", "n13,w1,b1,keep,shuffle,e2,seed+1"
     report = "pytorch/data#426"
 
@@ -241,18 +193,6 @@ class AddsSeedAndEpoch(KnownBad):
 
 
 # --- workers --------------------------------------------------------------------------------------------------------
-
-
-class EachWorkerReadsABlock(KnownBad):
-    """Each worker reads a block of steps, and steps are taken from the workers in turn. (No public report.)"""
-
-    claims = claim(PLAIN, workers=True)
-    clause, smallest = "ORDER-8", "n3,w1,b1,keep,k2,workers"
-
-    def steps(self) -> list[list[int]]:
-        steps, workers = super().steps(), max(1, self.request.num_workers)
-        block = -(-len(steps) // workers)
-        return [step for turn in range(block) for step in steps[turn::block]]
 
 
 class DropsInsideEachWorker(KnownBad):
@@ -276,17 +216,6 @@ class EachWorkerReadsEverything(KnownBad):
 
     def steps(self) -> list[list[int]]:
         return super().steps() * max(1, self.request.num_workers)
-
-
-class ShufflesInEachWorker(KnownBad):
-    """The number of workers goes into the seed of the shuffle."""
-
-    claims = claim(BUFFERED, workers=True)
-    clause, smallest = "ORDER-8", "n2,w1,b1,keep,shuffle,k1,workers"
-    report = "kohya-ss/musubi-tuner#283"
-
-    def mixed_seed(self) -> int:
-        return mix(self.request.seed, self.epoch, self.request.num_workers)
 
 
 # --- the caller's random state --------------------------------------------------------------------------------------
@@ -334,18 +263,6 @@ class ReseedsTheCaller(KnownBad):
         return super().__iter__()
 
 
-class ReseedsNumPy(KnownBad):
-    """The caller's NumPy generator is seeded where a loader is made."""
-
-    claims = PLAIN
-    clause, smallest = "ORDER-10", "n0,w1,b1,keep,random-state"
-    report = "pytorch/pytorch#5059"
-
-    def __init__(self, request: Any) -> None:
-        super().__init__(request)
-        np.random.seed(request.seed % 2**32)
-
-
 class DrawsOneNumber(KnownBad):
     """Beginning an epoch draws one number from the caller's generator, shuffled or not."""
 
@@ -372,39 +289,6 @@ class NaiveSwapShuffle(KnownBad):
             there = generator.randrange(len(order))
             order[here], order[there] = order[there], order[here]
         return order
-
-
-class NeverStaysInPlace(KnownBad):
-    """Each position is swapped with one before it, and never with itself. (No public report.)"""
-
-    claims = FREE
-    clause, smallest, related = "ORDER-12", "n2,w1,b1,keep,shuffle,e200,x20", ("ORDER-13",)
-
-    def shuffled(self, order: list[int], generator: Random) -> list[int]:
-        for here in range(len(order) - 1, 0, -1):
-            there = generator.randrange(here)
-            order[here], order[there] = order[there], order[here]
-        return order
-
-
-class SortsByChance(KnownBad):
-    """Samples are sorted with a comparison that tosses a coin. (No public report.)"""
-
-    claims = FREE
-    clause, smallest = "ORDER-12", "n3,w1,b1,keep,shuffle,e200,x20"
-
-    def shuffled(self, order: list[int], generator: Random) -> list[int]:
-        return sorted(order, key=cmp_to_key(lambda one, other: generator.choice((-1, 1))))
-
-
-class EightBitsOfSeed(KnownBad):
-    """Of the seed only eight bits reach the generator, which then knows 256 orders. (No public report.)"""
-
-    claims = FREE
-    clause, smallest, related = "ORDER-12", "n3,w1,b1,keep,shuffle,e200,x20", ("ORDER-6", "ORDER-7")
-
-    def mixed_seed(self) -> int:
-        return super().mixed_seed() % 256
 
 
 class BufferClaimedGlobal(KnownBad):
@@ -441,17 +325,3 @@ class ShufflesOnlyItsShard(KnownBad):
     def shard(self, order: list[int]) -> list[int]:
         shard = super().shard(sorted(order))
         return super().shuffled(shard, Random(self.mixed_seed())) if self.request.shuffle else shard
-
-
-class KeepsPairsTogether(KnownBad):
-    """On several ranks neighbours in the dataset travel together, as the rows of one file do. (No public report.)"""
-
-    claims = claim(UNEVEN, layout=None, shuffle="global", epochs="set_epoch")
-    clause, smallest = "ORDER-13", "n6,w3,b1,keep,shuffle,e200,x2"
-
-    def shard(self, order: list[int]) -> list[int]:
-        ranks = self.request.world_size
-        if not self.request.shuffle or ranks == 1 or len(order) % (2 * ranks):
-            return super().shard(order)
-        pairs = [start for start in order if start % 2 == 0][self.request.rank :: ranks]
-        return [index for start in pairs for index in (start, start + 1)]

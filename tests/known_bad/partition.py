@@ -1,10 +1,8 @@
 """Loaders whose ranks get the wrong samples (chapter 2)."""
 
-import random
 from random import Random
-from typing import Any
 
-from tests.known_bad.correct import ALL_DROP, PLAIN, SHUFFLING, UNEVEN, KnownBad, claim, padded
+from tests.known_bad.correct import ALL_DROP, PLAIN, SHUFFLING, UNEVEN, KnownBad, claim
 
 # --- exclusive ------------------------------------------------------------------------------------------------------
 
@@ -29,27 +27,6 @@ class IgnoresItsRank(KnownBad):
 
     def shard(self, order: list[int]) -> list[int]:
         return order
-
-
-class EachRankTakesTheFirstShard(KnownBad):
-    """The rank is read before it is known, so that each rank takes the shard of rank 0."""
-
-    claims = claim(PLAIN, layout=None)
-    clause, smallest, related = "PART-1", "n2,w2,b1,keep", ("PART-2", "PART-3", "PART-4")
-    report = "Lightning-AI/litData#411"
-
-    def shard(self, order: list[int]) -> list[int]:
-        return padded(order, len(order) + -len(order) % self.request.world_size)[:: self.request.world_size]
-
-    def policy(self) -> str:
-        return "pad"
-
-    def steps(self) -> list[list[int]]:
-        if self.request.drop_last:
-            ranks = self.request.world_size
-            order = self.order()
-            return self.cut(order[: len(order) - len(order) % ranks][::ranks])
-        return super().steps()
 
 
 class ReadsIntoTheNextShard(KnownBad):
@@ -81,17 +58,6 @@ class HandsOutOneOfTheRest(KnownBad):
         return super().shard(order[: len(order) - max(0, rest - 1)])
 
 
-class FloorsTheShard(KnownBad):
-    """A shard is floor(n / R) samples although the rest is kept."""
-
-    claims = claim(UNEVEN, when_dropping="drop")
-    clause, smallest, related = "PART-2", "n1,w2,b1,keep", ("COUNT-2",)
-    report = "facebookresearch/fairseq2#147"
-
-    def policy(self) -> str:
-        return "drop"
-
-
 class ShardsTwice(KnownBad):
     """The shard of a rank is sharded once more by the same rank."""
 
@@ -101,19 +67,6 @@ class ShardsTwice(KnownBad):
 
     def shard(self, order: list[int]) -> list[int]:
         return super().shard(super().shard(order))
-
-
-class StripsPaddingThatIsNone(KnownBad):
-    """As many samples as padding might have added are taken off the end, also where none was added."""
-
-    claims = claim(PLAIN, when_keeping="uneven")
-    clause, smallest, related = "PART-2", "n1,w1,b1,keep", ("COUNT-2", "PART-6")
-    report = "huggingface/accelerate#952"
-
-    def shard(self, order: list[int]) -> list[int]:
-        shard = super().shard(order)
-        even = not self.request.drop_last and len(order) % self.request.combined_batch == 0
-        return shard[:-1] if even and self.request.rank == self.request.world_size - 1 else shard
 
 
 class LaterEpochsLoseTheHead(KnownBad):
@@ -163,18 +116,6 @@ class PadsTheLastStepToEven(KnownBad):
         ]
 
 
-class PadsWhereNothingIsMissing(KnownBad):
-    """A shard that comes out even is padded by one more round. (No public report: R - n % R without the last % R.)"""
-
-    claims = PLAIN
-    clause, smallest, related = "PART-4", "n1,w1,b1,keep", ("COUNT-2",)
-
-    def shard(self, order: list[int]) -> list[int]:
-        ranks = self.request.world_size
-        more = 0 if self.request.drop_last else ranks - len(order) % ranks
-        return super().shard(padded(order, len(order) + more))
-
-
 class ZeroFilledPadding(KnownBad):
     """Padding is made of zeros, and not of samples."""
 
@@ -198,16 +139,6 @@ class NarrowIndices(KnownBad):
 
     def fetch(self, step: list[int]) -> list[int]:
         return super().fetch([index % 256 for index in step])
-
-
-class NumbersInsteadOfSamples(KnownBad):
-    """In a step of a single sample the index is delivered, and not the sample. (No public report.)"""
-
-    claims = PLAIN
-    clause, smallest, related = "PART-5", "n1,w1,b1,keep", ("PART-2", "PART-3")
-
-    def fetch(self, step: list[int]) -> list[int]:
-        return step if len(step) == 1 else super().fetch(step)
 
 
 # --- balance --------------------------------------------------------------------------------------------------------
@@ -257,18 +188,6 @@ class TakesTurnsByItsOwnCount(KnownBad):
         return order[self.read % (len(order) % self.request.world_size + 1) :]
 
 
-class DropsByTheGlobalState(KnownBad):
-    """What is left over is chosen by the caller's global random state. (No public report.)"""
-
-    claims = claim(ALL_DROP, layout=None)
-    clause, smallest = "PART-7", "n3,w2,b1,keep,random-state"
-
-    def order(self) -> list[int]:
-        order = super().order()
-        skipped = Random(str(random.getstate())).randrange(len(order) % self.request.world_size + 1)
-        return order[skipped:]
-
-
 class CutsBeforeItShuffles(KnownBad):
     """The rest is cut off before the shuffle, so that the last samples never get their turn."""
 
@@ -279,16 +198,3 @@ class CutsBeforeItShuffles(KnownBad):
     def shuffled(self, order: list[int], generator: Random) -> list[int]:
         rest = len(order) % (self.request.world_size * self.request.combined_batch) if self.request.drop_last else 0
         return super().shuffled(order[: len(order) - rest], generator)
-
-
-class RemembersAnotherLoader(KnownBad):
-    """The order is kept for the whole process, and a second loader gets that of the first. (No public report.)"""
-
-    claims = claim(PLAIN, epochs="set_epoch")
-    clause, smallest = "PART-7", "n1,w1,b1,keep,after"
-    cache: Any = None
-
-    def order(self) -> list[int]:
-        if type(self).cache is None:
-            type(self).cache = super().order()
-        return [index for index in type(self).cache if index < len(self.request.dataset)]
