@@ -14,6 +14,9 @@ from .dataloader import DataLoader
 from .options import Options
 from .splitting import split
 
+# What a request may ask for beyond the loader's own arguments.
+HOOKS = ("collate_fn", "worker_init_fn", "timeout", "persistent_workers")
+
 claims: dict[str, Any] = dict(
     datasets=("map", "iterable"),
     when_dropping="drop",
@@ -25,9 +28,8 @@ claims: dict[str, Any] = dict(
     epochs="automatic",
     length=True,
     device_options=True,
+    hooks=HOOKS,
 )
-# What a request may ask for beyond the loader's own arguments.
-HOOKS = ("collate_fn", "worker_init_fn", "timeout", "persistent_workers")
 
 
 def load(request: Any) -> DataLoader:

@@ -7,6 +7,7 @@ torch's doing, which stops workers when their iterator is no longer referred to.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -42,15 +43,22 @@ class Pass:
             source, self.source = self.source, None
             death = _death(source, error)
             kill(source)
-            if death is not None:
+            if death is None:
+                # ERROR-7: a worker that hangs was given up by torch once the time-out had passed.
+                raise
+            try:
                 raise death from error
-            # ERROR-7: a worker that hangs was given up by torch once the time-out had passed.
-            raise
+            finally:
+                # LEAK-5: an exception refers to the frames that it passed; they must not refer back to it.
+                del death, source
         if isinstance(step, Failure):
-            source, self.source = self.source, None
-            stop(source)
-            # ERROR-2: here, after all steps before it, and before any other one.
-            raise step.error
+            stop(self.source)
+            self.source = None
+            try:
+                # ERROR-2: here, after all steps before it, and before any other one.
+                raise step.error
+            finally:
+                del step
         return step
 
     def terminate(self) -> None:
@@ -83,10 +91,16 @@ def _death(iterator: Any, error: Exception) -> RuntimeError | None:
 
 def stop(iterator: Any) -> None:
     """Let the workers of one of torch's iterators end, if it has any and they have not ended."""
+    if any(worker.exitcode for worker in getattr(iterator, "_workers", [])):
+        # torch would talk to the dead, and raise their death as an error of whoever closes the loader.
+        kill(iterator)
+        return
     # LEAK-1: torch joins its workers, and kills what has not ended after a few seconds.
     shutdown = getattr(iterator, "_shutdown_workers", None)
     if shutdown is not None:
-        shutdown()
+        # WORK-15: torch raises the death of a worker wherever its consumer is; here nobody needs it any more.
+        with suppress(RuntimeError):
+            shutdown()
 
 
 def kill(iterator: Any) -> None:

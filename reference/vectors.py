@@ -18,6 +18,7 @@ from pathlib import Path
 from .arithmetic import make_plan
 from .partition import cut, locate, shard
 from .shuffle import permutation
+from .splitting import LAYOUTS, share
 
 FOLDER = Path(__file__).resolve().parent.parent / "specs" / "vectors"
 
@@ -42,6 +43,7 @@ PLANS = (
 )
 SHARDS = tuple(product((0, 1, 2, 7, 8, 9, 25), (1, 2, 3), (1, 2, 3, 4)))
 LAYOUTS = ((2, 1, 1, 1), (2, 3, 1, 1), (2, 1, 3, 1), (2, 1, 1, 3), (2, 3, 2, 2))
+STREAMS = ((0, 2, 2), (1, 1, 2), (1, 2, 2), (5, 2, 3), (12, 2, 3), (13, 3, 2), (97, 1, 3), (97, 1, 10))
 ORDERS = tuple(product((0, 1, 2, 5, 16), (0, 1, 42, -1, 2**63 - 1), (0, 1, 2)))
 
 
@@ -77,6 +79,16 @@ def layout_vectors() -> Iterator[dict[str, object]]:
         }
 
 
+def splitting_vectors() -> Iterator[dict[str, object]]:
+    """Yield which elements of a stream each worker of each rank reads."""
+    for (elements, ranks, workers), layout in product(STREAMS, LAYOUTS):
+        shares = [
+            [list(range(elements)[share(elements, rank, ranks, worker, workers, layout)]) for worker in range(workers)]
+            for rank in range(ranks)
+        ]
+        yield {"elements": elements, "ranks": ranks, "workers": workers, "layout": layout, "of_rank_and_worker": shares}
+
+
 def shuffle_vectors() -> Iterator[dict[str, object]]:
     """Yield orders of this reference, which others need not have. Seeds are text: some pass 2**53."""
     for samples, seed, epoch in ORDERS:
@@ -90,6 +102,10 @@ def files() -> dict[str, str]:
         "arithmetic.json": ("for every loader", arithmetic_vectors()),
         "partition.json": ("for loaders with contiguous shards", partition_vectors()),
         "layout.json": ("for loaders with device options", layout_vectors()),
+        "splitting.json": (
+            "for loaders that split streams; others may deal elements out otherwise",
+            splitting_vectors(),
+        ),
         "shuffle.json": (
             "for this reference only; others have the properties, not the orders",
             shuffle_vectors(),

@@ -186,6 +186,6 @@ def test_the_users_collate_function_gets_samples_of_its_own(workers: int) -> Non
 def test_types_survive_the_way_from_a_worker(workers: int) -> None:
     """A step has the same types whoever collates it (WORK-17)."""
     samples = [(Point(i, "a"), None, torch.tensor(i, dtype=torch.int8)) for i in range(4)]
-    made = poptorch.DataLoader(options(), samples, 4, num_workers=workers, persistent_workers=False)  # type: ignore[arg-type]
+    made = poptorch.DataLoader(options(), samples, 4, num_workers=workers, persistent_workers=False)
     (point, none, tensor), *rest = made
     assert (type(point), point.name, none, tensor.dtype, rest) == (Point, ["a"] * 4, [None] * 4, torch.int8, [])

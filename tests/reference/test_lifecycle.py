@@ -4,9 +4,10 @@ import gc
 import multiprocessing
 import os
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -107,9 +108,7 @@ def doubled(made: Any) -> None:
     assert (len(list(one)), len(list(two))) == (4, 4)
 
 
-@pytest.mark.parametrize(
-    ("how", "use", "is_closed"), list(product(HOW[1:], (whole, left, doubled), (True, False))), ids=str
-)
+@pytest.mark.parametrize(("how", "use", "is_closed"), list(product(HOW[1:], (whole, left, doubled), (True, False))))
 def test_nothing_is_left(how: dict[str, Any], use: Callable[[Any], None], is_closed: bool) -> None:
     """Closed, or dropped without closing (LEAK-1, LEAK-2, LEAK-3, LEAK-4)."""
     with nothing_left():
@@ -134,6 +133,34 @@ def test_nothing_is_left_after_a_fault(how: dict[str, Any], act: Callable[[], No
         assert isinstance(error, LookupError if act is no_such_sample else RuntimeError)
         del error
         made.terminate()
+
+
+@pytest.mark.parametrize("act", [no_such_sample, die])
+def test_an_error_does_not_hold_what_it_passed(act: Callable[[], None]) -> None:
+    """When the user drops it, queues and processes go without waiting for the garbage collector (LEAK-2)."""
+    gc.collect()
+    gc.disable()
+    try:
+        passing: Any = iter(loader(Faulty(8, 5, act), num_workers=1))
+        queue = weakref.ref(passing.source._worker_result_queue)
+        until_error(passing)
+        assert queue() is None
+    finally:
+        gc.enable()
+
+
+def test_a_loader_closes_with_a_dead_worker() -> None:
+    """terminate() is no place for the news of a death (WORK-15)."""
+    made = loader(Numbers(8), num_workers=2, persistent_workers=True)
+    passing: Any = iter(made)
+    next(passing)
+    workers = passing.source._workers
+    # torch may raise an error wherever the main thread is when a worker is killed: here, if at all.
+    with suppress(RuntimeError):
+        workers[0].kill()
+    workers[0].join()
+    made.terminate()
+    assert not any(worker.is_alive() for worker in workers)
 
 
 def test_memory_does_not_grow() -> None:
