@@ -25,9 +25,11 @@ def guarantee_line(report: Report) -> str:
 def _delivery(report: Report, held: frozenset[str]) -> list[str]:
     # PART clauses are judged on unshuffled epochs; ORDER-3 and ORDER-4 carry them over to shuffled ones.
     scope = "" if {"ORDER-3", "ORDER-4"} <= held else "unshuffled, "
-    keeping = _delivered_when_keeping(report.claims.when_keeping, held)
-    dropping = _delivered_when_dropping(report.claims.when_dropping, held)
-    found = [(strength, f"{scope}{words}") for strength, words in keeping]
+    keeping = list(_delivered_when_keeping(report.claims.when_keeping, held))
+    dropping = list(_delivered_when_dropping(report.claims.when_dropping, held))
+    # Where nothing can be said of drop_last, nobody must read the other promise as one for both.
+    which = "" if dropping else "without drop_last "
+    found = [(strength, f"{scope}{which}{words}") for strength, words in keeping]
     found += [(strength, f"{scope}with drop_last {words}") for strength, words in dropping]
     return [words for _, words in sorted(found, key=lambda pair: pair[0])]
 
@@ -50,7 +52,7 @@ def _delivered_when_dropping(policy: Policy | None, held: frozenset[str]) -> Ite
     if policy in ("drop", "uneven") and "PART-1" in held:
         bound = " (drops less than one step of all ranks)" if "PART-3" in held else ""
         yield 1, f"at most once{bound}"
-    elif policy == "pad" and "PART-3" in held:
+    elif policy is not None and "PART-3" in held:
         yield 0, "drops less than one step of all ranks"
 
 

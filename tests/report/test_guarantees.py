@@ -22,9 +22,9 @@ def report(held: tuple[str, ...], others: dict[str, Status] | None = None, **cla
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [
-        ("pad", "delivers at least once (pads up to world size - 1 samples, or to full last steps)"),
-        ("drop", "delivers at most once (drops up to world size - 1 samples)"),
-        ("uneven", "delivers exactly once"),
+        ("pad", "without drop_last delivers at least once (pads up to world size - 1 samples, or to full last steps)"),
+        ("drop", "without drop_last delivers at most once (drops up to world size - 1 samples)"),
+        ("uneven", "without drop_last delivers exactly once"),
     ],
 )
 def test_what_is_delivered_follows_from_the_policy(policy: Any, expected: str) -> None:
@@ -35,7 +35,8 @@ def test_what_is_delivered_follows_from_the_policy(policy: Any, expected: str) -
 def test_a_violated_clause_takes_its_promise_along() -> None:
     """Who repeats samples without saying so delivers at least once."""
     held = ("PART-2", *SHUFFLED)
-    assert ("delivers at least once",) == guarantees(report(held, {"PART-1": "VIOLATED"}, when_keeping="uneven"))
+    found = guarantees(report(held, {"PART-1": "VIOLATED"}, when_keeping="uneven"))
+    assert ("without drop_last delivers at least once",) == found
 
 
 @pytest.mark.parametrize("status", ["VIOLATED", "KNOWN", "NOT CLAIMED", "NOT EXERCISED", "INVALID"])
@@ -47,7 +48,8 @@ def test_only_what_holds_is_promised(status: Status) -> None:
 
 def test_unshuffled_promises_say_so() -> None:
     """What was judged without a shuffle is not promised with one."""
-    assert ("unshuffled, delivers exactly once",) == guarantees(report(PARTITION, when_keeping="uneven"))
+    found = guarantees(report(PARTITION, when_keeping="uneven"))
+    assert ("unshuffled, without drop_last delivers exactly once",) == found
 
 
 def test_equal_steps_are_promised_where_they_were_judged() -> None:

@@ -150,7 +150,7 @@ ORDER-10  KNOWN                     88  mypkg seeds torch on purpose
 ORDER-11  VIOLATED (SHOULD)         88  n100,w4,b5,drop,shuffle,g3,p2,i2,k3,e3,s2147483646,random-state
 
 note: claimed, but judged by no clause of this version: resume
-guarantees: unshuffled, delivers at least once, equal steps on every rank
+guarantees: unshuffled, without drop_last delivers at least once, equal steps on every rank
 mypkg: 2 HOLD, 1 VIOLATED, 1 VIOLATED (SHOULD), 1 KNOWN, 1 NOT EXERCISED, 1 NOT CLAIMED"""
     notes = ("claimed, but judged by no clause of this version: resume",)
     assert expected == summary(report(*OUTCOMES, notes=notes))
