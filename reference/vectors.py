@@ -42,7 +42,7 @@ PLANS = (
     (10**15 - 1, 1, 1, 1, 1, 10**6),
 )
 SHARDS = tuple(product((0, 1, 2, 7, 8, 9, 25), (1, 2, 3), (1, 2, 3, 4)))
-LAYOUTS = ((2, 1, 1, 1), (2, 3, 1, 1), (2, 1, 3, 1), (2, 1, 1, 3), (2, 3, 2, 2))
+STEPS = ((2, 1, 1, 1), (2, 3, 1, 1), (2, 1, 3, 1), (2, 1, 1, 3), (2, 3, 2, 2))
 STREAMS = ((0, 2, 2), (1, 1, 2), (1, 2, 2), (5, 2, 3), (12, 2, 3), (13, 3, 2), (97, 1, 3), (97, 1, 10))
 ORDERS = tuple(product((0, 1, 2, 5, 16), (0, 1, 42, -1, 2**63 - 1), (0, 1, 2)))
 
@@ -68,7 +68,7 @@ def partition_vectors() -> Iterator[dict[str, object]]:
 
 def layout_vectors() -> Iterator[dict[str, object]]:
     """Yield where each sample of one step goes."""
-    for micro_batch, accumulation, replicas, device_iterations in LAYOUTS:
+    for micro_batch, accumulation, replicas, device_iterations in STEPS:
         size = micro_batch * accumulation * replicas * device_iterations
         yield {
             "micro_batch": micro_batch,
