@@ -65,10 +65,10 @@ class Campaign:
         self._verdicts: dict[Scenario, dict[str, Verdict]] = {}
         self._hangs = 0
 
-    def run(self, known_kinds: Mapping[str, str] | None = None) -> Result:
+    def run(self, known_kinds: Mapping[str, frozenset[str]] | None = None) -> Result:
         """Try the family's scenarios, and find the smallest case of each violated clause.
 
-        `known_kinds` maps a clause to the kind of finding that is known and tolerated there.
+        `known_kinds` maps a clause to the kinds of finding that are known and tolerated there.
         """
         known_kinds = known_kinds or {}
         result = Result({clause.id: 0 for clause in self.clauses})
@@ -80,11 +80,13 @@ class Campaign:
                 continue
             for clause_id, verdict in self._judge(scenario).items():
                 result.exercised[clause_id] += verdict is not None
-                if _news(verdict, known_kinds.get(clause_id)):
+                if _news(verdict, known_kinds.get(clause_id, frozenset())):
                     violated.add(clause_id)
         for clause in self.clauses:
             if clause.id in violated:
-                case, _ = replay(self.fleet, self.claims, clause, self._smallest(clause, known_kinds.get(clause.id)))
+                case, _ = replay(
+                    self.fleet, self.claims, clause, self._smallest(clause, known_kinds.get(clause.id, frozenset()))
+                )
                 if case:
                     result.cases[clause.id] = case
         return result
@@ -110,10 +112,8 @@ class Campaign:
             }
         return self._verdicts[scenario]
 
-    def _smallest(self, clause: Clause, known_kind: str | None) -> Scenario:
-        violating = [
-            scenario for scenario, verdicts in self._verdicts.items() if _news(verdicts[clause.id], known_kind)
-        ]
+    def _smallest(self, clause: Clause, known: frozenset[str]) -> Scenario:
+        violating = [scenario for scenario, verdicts in self._verdicts.items() if _news(verdicts[clause.id], known)]
         if self.family not in self.tier.examples:
             return violating[0]
         limit = self._hangs + _HANGS_BORNE
@@ -121,7 +121,7 @@ class Campaign:
         def violates(scenario: Scenario) -> bool:
             if self._hangs >= limit and scenario not in self._verdicts:
                 return False
-            return _news(self._judge(scenario)[clause.id], known_kind)
+            return _news(self._judge(scenario)[clause.id], known)
 
         try:
             return _find(drawn(self.family, self.claims), violates, self.tier.examples[self.family], self.seed)
@@ -145,8 +145,8 @@ def replay(fleet: Fleet, claims: Claims, clause: Clause, scenario: Scenario) -> 
     return (Case(clause.id, scenario, verdict[0], trace) if verdict else None), verdict is not None
 
 
-def _news(verdict: Verdict, known_kind: str | None) -> bool:
-    return any(finding.kind != known_kind for finding in verdict or [])
+def _news(verdict: Verdict, known: frozenset[str]) -> bool:
+    return any(finding.kind not in known for finding in verdict or [])
 
 
 def family_clauses(family: str, claims: Claims) -> list[Clause]:
@@ -190,14 +190,15 @@ def _nothing_local() -> Iterator[None]:
 
     It would make the examples depend on where the suite is run from and on which modules happen to be loaded.
     """
-    name = "_get_local_constants"
-    before = getattr(providers, name, None)
-    if before is None:  # an older or newer Hypothesis that does not do this
+    if not hasattr(providers, "_get_local_constants"):  # a Hypothesis that does not do this
         yield
         return
-    empty = type(before())()
-    setattr(providers, name, lambda: empty)
+    nothing = vars(providers)["Constants"]()
+    # What was drawn before, by other tests of this process, is remembered in the second.
+    replaced = {"_get_local_constants": lambda: nothing, "CONSTANTS_CACHE": {}}
+    before = {name: getattr(providers, name) for name in replaced}
+    vars(providers).update(replaced)
     try:
         yield
     finally:
-        setattr(providers, name, before)
+        vars(providers).update(before)

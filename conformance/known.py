@@ -29,10 +29,14 @@ class Known:
     issue: str = ""
 
 
-def parse_known(entries: Mapping[str, Any], today: datetime.date | None = None) -> dict[str, Known]:
-    """The entries by clause id. AdapterError names the entry that is unknown, malformed or expired."""
+def parse_known(entries: Mapping[str, Any], today: datetime.date | None = None) -> dict[str, tuple[Known, ...]]:
+    """The entries by clause id; a clause with several kinds of fault has a list of tables.
+
+    AdapterError names the entry that is unknown, malformed or expired.
+    """
     today = today or datetime.date.today()
-    return {clause: _entry(clause, fields, today) for clause, fields in entries.items()}
+    tables = {clause: given if isinstance(given, list | tuple) else [given] for clause, given in entries.items()}
+    return {clause: tuple(_entry(clause, fields, today) for fields in given) for clause, given in tables.items()}
 
 
 def read_known(path: Path) -> dict[str, Any]:

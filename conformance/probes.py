@@ -161,7 +161,7 @@ _AT_A_READ: dict[str, Callable[[int], None]] = {
     "stop": lambda index: _raise(StopIteration, index),
     "index": lambda index: _raise(IndexError, index),
     "kill": _kill,
-    "exit": lambda index: os._exit(3),
+    "exit": lambda index: os._exit(0),
     "hang": _hang,
 }
 
@@ -192,14 +192,14 @@ def _append(path: str, entry: Any) -> None:
 def _parsed(path: str, consumer: int) -> tuple[Read, ...]:
     if not os.path.exists(path):
         return ()
-    epoch = 0
+    epoch = None
     entries = []
     with open(path) as lines:
         for line in lines:
             entry = json.loads(line)
             if isinstance(entry, int):
                 epoch = entry
-            else:
+            elif epoch is not None:  # what is read before the first epoch is the adapter's own business
                 entries.append((epoch, *entry))
     # Process ids change from run to run: processes are numbered by their worker's id, or by what they read first.
     first: dict[tuple[int, int], tuple[int, int]] = {}

@@ -20,6 +20,7 @@ Variant = Literal[
     "workers",  # without worker processes
 ]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
+Style = Literal["map", "iterable"]
 
 # What goes wrong, once, and where ("raise@3": sample 3 raises); and how it reads in a report.
 FAULTS = {
@@ -86,7 +87,7 @@ class Scenario:
     variant: Variant = "none"
     refusal: str = ""
     seeds: int = 1
-    dataset: Literal["map", "iterable"] = "map"
+    dataset: Style = "map"
     fault: str = ""
     conduct: str = ""
     kind: str = ""

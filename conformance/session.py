@@ -54,13 +54,13 @@ class Session:
         self.fleet = Fleet(source, options.patience)
         try:
             self.claims: Claims = self.fleet.claims
-            self.known: dict[str, Known] = parse_known({**self.fleet.known_failures, **options.known})
+            self.known: dict[str, tuple[Known, ...]] = parse_known({**self.fleet.known_failures, **options.known})
             self.invalid = smoke_fault(observe(self.fleet, SMOKE))
         except BaseException:
             self.fleet.close()
             raise
         self._results: dict[str, Result] = {}
-        self._known_kinds: dict[str, str] = {}
+        self._known_kinds: dict[str, frozenset[str]] = {}
 
     def __enter__(self) -> "Session":
         return self
@@ -112,21 +112,23 @@ class Session:
             self._results[family] = campaign.run(self._known_kinds_of(family))
         return self._results[family]
 
-    def _known_kinds_of(self, family: str) -> dict[str, str]:
+    def _known_kinds_of(self, family: str) -> dict[str, frozenset[str]]:
         for clause in CLAUSES.values():
             if clause.family == family:
                 self._replay_known(clause)
         return self._known_kinds
 
     def _replay_known(self, clause: Clause) -> str:
-        """Replay the clause's known failure, once. The sentence that says it is stale, or nothing."""
-        known = self.known.get(clause.id)
-        if known is None or clause.id in self._known_kinds:
+        """Replay the clause's known failures, once. The sentence that says that one is stale, or nothing."""
+        if clause.id not in self.known or clause.id in self._known_kinds:
             return ""
-        case, _ = replay(self.fleet, self.claims, clause, known.scenario)
-        if case is None:
-            return f"the known failure {clause.id}-{known.scenario.code} does not fail any more; remove the entry"
-        self._known_kinds[clause.id] = case.finding.kind
+        kinds = set()
+        for known in self.known[clause.id]:
+            case, _ = replay(self.fleet, self.claims, clause, known.scenario)
+            if case is None:
+                return f"the known failure {clause.id}-{known.scenario.code} does not fail any more; remove the entry"
+            kinds.add(case.finding.kind)
+        self._known_kinds[clause.id] = frozenset(kinds)
         return ""
 
     def _replayed(self, clause: Clause, blank: Outcome) -> Outcome:
@@ -141,13 +143,16 @@ class Session:
             return replace(blank, status="NOT EXERCISED", note="the clause can't fail in this case; choose another")
         return replace(blank, status="HOLDS", exercised=1)
 
+    def _reasons(self, clause: Clause) -> str:
+        return "; ".join(known.reason for known in self.known[clause.id])
+
     def _judged(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
         exercised = result.exercised[clause.id]
         outcome = replace(blank, exercised=exercised, case=result.cases.get(clause.id))
         if outcome.case is not None:
             return replace(outcome, status="VIOLATED")
         if clause.id in self._known_kinds:
-            return replace(outcome, status="KNOWN", note=self.known[clause.id].reason)
+            return replace(outcome, status="KNOWN", note=self._reasons(clause))
         # A family that is not drawn has as many scenarios at a higher tier as at the gate.
         share = self.tier.floor_share if clause.family in self.tier.examples else min(1.0, self.tier.floor_share)
         floor = max(1, round(clause.floor * share))

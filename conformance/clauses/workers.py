@@ -149,7 +149,8 @@ def order_within_a_worker(scenario: Scenario, claims: Claims, trace: Trace) -> V
                 exercised = True
                 arrived = [index for index in epoch.samples if index in mine]
                 if arrived != [index for index in indices if index in set(arrived)]:
-                    line = f"worker {process - 1} read {' '.join(map(str, indices))}, and {' '.join(map(str, arrived))} arrived"
+                    read, came = (" ".join(map(str, part)) for part in (indices, arrived))
+                    line = f"worker {process - 1} read {read}, and {came} arrived"
                     why = "in_order: a worker's elements are not overtaken by its later ones"
                     return [Finding("worker-order", "elements in the order in which a worker read them", (line,), why)]
     return [] if exercised else None

@@ -4,4 +4,5 @@ BUILT_IN = {
     "reference": "reference",
     "torch": "conformance.peers.torch_map",
     "torch-exact": "conformance.peers.torch_exact",
+    "torch-iterable-exact": "conformance.peers.torch_iterable_exact",
 }

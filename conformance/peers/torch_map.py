@@ -1,21 +1,25 @@
-"""PyTorch's DataLoader with DistributedSampler, under what its documentation promises.
+"""PyTorch's DataLoader, with DistributedSampler for map-style datasets, under what its documentation promises.
 
-Source of the claims: https://docs.pytorch.org/docs/stable/data.html, "torch.utils.data.distributed.DistributedSampler"
-(`drop_last`: the tail is dropped to make it evenly divisible, or extra indices are added) and "set_epoch".
+Source of the claims: https://docs.pytorch.org/docs/stable/data.html: "torch.utils.data.distributed.DistributedSampler"
+(`drop_last`: the tail is dropped to make it evenly divisible, or extra indices are added), "set_epoch", and
+"Iterable-style datasets" (each worker has a copy of the dataset, and yields all of it unless that splits itself).
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, IterableDataset
 from torch.utils.data.distributed import DistributedSampler
 
-claims = dict(
+claims: dict[str, Any] = dict(
+    datasets=("map", "iterable"),
     when_dropping="drop",
     when_keeping="pad",
     layout="strided",
     shuffle="global",
     workers=True,
+    iterable_workers="replicated",
+    hooks=("collate_fn", "worker_init_fn", "timeout", "persistent_workers"),
     epochs="set_epoch",
     length=True,
 )
@@ -24,7 +28,7 @@ claims = dict(
 class TorchLoader:
     """The two objects that a training script keeps side by side, as one loader."""
 
-    def __init__(self, loader: DataLoader[Any], sampler: DistributedSampler[Any]) -> None:
+    def __init__(self, loader: DataLoader[Any], sampler: DistributedSampler[Any] | None) -> None:
         self.loader = loader
         self.sampler = sampler
 
@@ -36,12 +40,30 @@ class TorchLoader:
 
     def set_epoch(self, epoch: int) -> None:
         """Tell the sampler which epoch comes next."""
-        self.sampler.set_epoch(epoch)
+        if self.sampler is not None:
+            self.sampler.set_epoch(epoch)
 
 
 def load(request: Any) -> TorchLoader:
     """One rank's loader, as the documentation shows it."""
-    sampler: DistributedSampler[Any] = DistributedSampler(
+    sampler = None if isinstance(request.dataset, IterableDataset) else _sampler(request)
+    loader: DataLoader[Any] = DataLoader(
+        request.dataset,
+        batch_size=request.batch_size,
+        sampler=sampler,
+        num_workers=request.num_workers,
+        drop_last=request.drop_last,
+        collate_fn=request.collate_fn,
+        worker_init_fn=request.worker_init_fn,
+        # Both are refused where there are no workers.
+        timeout=request.timeout if request.num_workers else 0,
+        persistent_workers=request.persistent_workers and request.num_workers > 0,
+    )
+    return TorchLoader(loader, sampler)
+
+
+def _sampler(request: Any) -> DistributedSampler[Any]:
+    return DistributedSampler(
         request.dataset,
         num_replicas=request.world_size,
         rank=request.rank,
@@ -49,11 +71,3 @@ def load(request: Any) -> TorchLoader:
         seed=request.seed,
         drop_last=request.drop_last,
     )
-    loader: DataLoader[Any] = DataLoader(
-        request.dataset,
-        batch_size=request.batch_size,
-        sampler=sampler,
-        num_workers=request.num_workers,
-        drop_last=request.drop_last,
-    )
-    return TorchLoader(loader, sampler)
