@@ -3,12 +3,15 @@
 A marker is an HTML comment on the line above a block:
 
     <!-- run -->              a command that ends with exit code 0; `<!-- run: exit 1 -->` with another one
-    <!-- output -->           all that the command above prints; `<!-- output: part -->` consecutive lines of it
+    <!-- output -->           all that the command above prints; `<!-- output: first 3 -->` its first lines;
+                              `<!-- output: from TEXT -->` the paragraph whose first line begins so
     <!-- python -->           a program that is run as it stands; its output may follow
     <!-- file: NAME -->       a file that the reader writes
     <!-- edit: NAME -->       a line of that file (`-`) that the reader replaces (`+`)
     <!-- ci: NAME -->         a command that `.ci/run` runs
     <!-- not run: REASON -->  anything else
+
+`python tests/docs/readme_blocks.py` runs them all and writes the outputs anew: read what changed before you commit it.
 """
 
 import os
@@ -16,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,12 +37,17 @@ _COMMANDS = {
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: the kind and the argument of its marker, what stands in it, and under which heading."""
+    """A fenced block: kind and argument of its marker, what stands in it, under which heading; and all of it."""
 
     kind: str
     argument: str
     text: str
     section: str
+    whole: str
+
+    def showing(self, shown: list[str]) -> str:
+        """The block as it would stand with these lines in it."""
+        return self.whole.replace(f"\n{self.text}```", "\n" + "".join(f"{line}\n" for line in shown) + "```")
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,7 @@ def sections() -> list[tuple[str, str]]:
 def _blocks_of(title: str, body: str) -> Iterator[Block]:
     for match in _BLOCK.finditer(body):
         kind, _, argument = (match["marker"] or "").partition(": ")
-        yield Block(kind, argument, match["text"], title)
+        yield Block(kind, argument, match["text"], title, match[0])
 
 
 def prepare(folder: Path, before: str) -> None:
@@ -126,12 +135,60 @@ def carry_out(folder: Path, block: Block) -> Done:
     return Done(block, done.returncode, done.stdout)
 
 
+def walk(title: str, folder: Path) -> Iterator[tuple[Block, Done]]:
+    """Go through a section from top to bottom: each command with what came of it, each output with its command's."""
+    prepare(folder, before=title)
+    done: Done | None = None
+    for block in [block for block in blocks() if block.section == title]:
+        write_file(folder, block)
+        if block.kind in ("run", "python"):
+            done = carry_out(folder, block)
+        if block.kind in ("run", "python", "output"):
+            assert done is not None, f"nothing is run above this output in {title}:\n{block.text}"
+            yield block, done
+
+
+def runnable() -> list[str]:
+    """The sections in which something is run."""
+    return list(dict.fromkeys(block.section for block in blocks() if block.kind in ("run", "python")))
+
+
 def lines(text: str) -> list[str]:
     """The lines without blanks at their ends, and without empty lines around them."""
     return [line.rstrip() for line in text.strip("\n").splitlines()]
+
+
+def due(block: Block, done: Done) -> list[str]:
+    """The lines that an output block must show."""
+    printed = lines(done.output)
+    how, _, what = block.argument.partition(" ")
+    if how == "first":
+        return lines("\n".join(printed[: int(what)]))
+    if how == "from":
+        begin = next((at for at, line in enumerate(printed) if line.startswith(what)), None)
+        assert begin is not None, f"{done.block.text}prints no line that begins with {what!r}, but\n{done.output}"
+        # A paragraph ends at an empty line, or at one of pytest's rules.
+        ends = (at for at, line in enumerate(printed) if at > begin and (not line or line[:3] in ("===", "___")))
+        return printed[begin : next(ends, len(printed))]
+    return printed
 
 
 def links() -> list[str]:
     """The targets of the README's links, with their anchors."""
     prose = _BLOCK.sub("", README.read_text(encoding="utf-8"))
     return re.findall(r"\[[^\]]+\]\(([^)]+)\)", prose)
+
+
+def refresh() -> None:
+    """Write the outputs into the README as they are today."""
+    text = README.read_text(encoding="utf-8")
+    for title in runnable():
+        with tempfile.TemporaryDirectory() as folder:
+            for block, done in walk(title, Path(folder)):
+                if block.kind == "output":
+                    text = text.replace(block.whole, block.showing(due(block, done)))
+    README.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    refresh()

@@ -5,45 +5,24 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from readme_blocks import ROOT, Block, Done, blocks, carry_out, lines, links, prepare, write_file
+from readme_blocks import ROOT, Block, blocks, due, lines, links, runnable, walk
 
 KINDS = {"run", "output", "python", "file", "edit", "ci", "not run"}
-RUNNABLE = [
-    title
-    for title in dict.fromkeys(block.section for block in blocks())
-    if any(block.kind in ("run", "python") for block in blocks() if block.section == title)
-]
 
 
-@pytest.mark.parametrize("title", RUNNABLE)
+@pytest.mark.parametrize("title", runnable())
 def test_a_section_does_what_it_says(title: str, tmp_path: Path) -> None:
     """From the top of a section to its bottom, commands end and print as shown."""
-    prepare(tmp_path, before=title)
-    done: Done | None = None
-    for block in [block for block in blocks() if block.section == title]:
-        write_file(tmp_path, block)
-        if block.kind in ("run", "python"):
-            done = carry_out(tmp_path, block)
+    for block, done in walk(title, tmp_path):
+        if block.kind == "output":
+            assert due(block, done) == lines(block.text)
+        else:
             assert exit_code_of(block) == done.exit_code, f"{block.text}\n{done.output}"
-        elif block.kind == "output":
-            assert done is not None, f"nothing is run above this output in {title}"
-            compare(block, done)
 
 
 def exit_code_of(block: Block) -> int:
     """The exit code that a marker names."""
     return int(block.argument.removeprefix("exit ") or "0")
-
-
-def compare(block: Block, done: Done) -> None:
-    """The block shows all that was printed, or consecutive lines of it."""
-    shown, printed = lines(block.text), lines(done.output)
-    if block.argument != "part":
-        assert shown == printed
-    else:
-        starts = [at for at, line in enumerate(printed) if line == shown[0]]
-        found = [printed[at : at + len(shown)] for at in starts]
-        assert shown in found, "\n".join([f"{done.block.text}does not print", *shown, "but", *printed])
 
 
 def test_every_block_has_a_marker() -> None:
