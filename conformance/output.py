@@ -11,8 +11,8 @@ from conformance.contract import AdapterError
 from conformance.known import template
 from conformance.outcome import Outcome, Report
 from conformance.report.json_report import as_json
-from conformance.report.repro import has_script, write
-from conformance.report.text import failure_block
+from conformance.report.repro import write
+from conformance.report.text import failure_block, has_script
 
 REPRODUCTIONS = Path("loaderspec-repro")
 
@@ -42,5 +42,5 @@ def write_files(report: Report, json_path: str | None, known_path: str | None) -
         Path(known_path).write_text(
             template(case for case in cases if report.strict or CLAUSES[case.clause].level == "MUST")
         )
-    for case in filter(lambda case: has_script(case.clause), cases):
+    for case in filter(has_script, cases):
         write(case, report.implementation, REPRODUCTIONS, report.claims)

@@ -92,7 +92,7 @@ def _written_out(module: str) -> str:
     if not _has_load(body):
         return _written_out(_other_peer(body))
     imports = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom) and not _is_ours(each)]
-    code = [each for each in body if isinstance(each, ast.FunctionDef | ast.ClassDef)]
+    code = [each for each in body[1:] if not isinstance(each, ast.Import | ast.ImportFrom) and not _is_claims(each)]
     guarded = _GUARD.format(imports="\n".join(f"    {_text(source, each)}" for each in imports))
     return "\n\n".join([guarded, *(f"{_text(source, each)}\n" for each in code)])
 
@@ -103,6 +103,11 @@ def _other_peer(body: Sequence[ast.stmt]) -> str:
         if isinstance(each, ast.ImportFrom) and each.module and _is_ours(each):
             return each.module if each.module != _PEERS else f"{_PEERS}.{each.names[0].name}"
     raise AssertionError("a peer has a load of its own, or takes that of another peer")
+
+
+def _is_claims(statement: ast.stmt) -> bool:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    return any(isinstance(target, ast.Name) and target.id == "claims" for target in targets)
 
 
 def _is_ours(statement: ast.Import | ast.ImportFrom) -> bool:

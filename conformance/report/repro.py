@@ -21,12 +21,11 @@ from conformance.member import Task
 from conformance.observe import SEED_STRIDE, observe, with_unshuffled
 from conformance.report.adapter_source import Adapter, adapter_of
 from conformance.report.assemble import imports_for, pieces_for
-from conformance.report.script.checks import CHECKS, OF_FAILURES, check_of
-from conformance.report.text import COLUMNS
+from conformance.report.script.checks import OF_FAILURES, check_of
+from conformance.report.text import COLUMNS, REPRO_FOLDER
 from conformance.spec_text import clause_text
 from conformance.trace import Epoch, RankRun, Trace
 
-FOLDER = "loaderspec-repro"
 PATIENCE = 10.0
 _OF_REPEATING = ("PART-7", "ORDER-5", "ORDER-9")
 _OF_GENERATORS = ("ORDER-10", "ORDER-11")
@@ -42,15 +41,10 @@ if __name__ == "__main__":
 """
 
 
-def has_script(clause_id: str) -> bool:
-    """Whether the fault of this clause can be shown without the suite."""
-    return clause_id in CHECKS
-
-
 def write(
     case: Case,
     implementation_spec: str,
-    folder: str | Path = FOLDER,
+    folder: str | Path = REPRO_FOLDER,
     claims: Claims | None = None,
     patience: float = PATIENCE,
 ) -> Path:

@@ -7,6 +7,7 @@ continued with a backslash, never cut.
 import shlex
 import textwrap
 from collections.abc import Iterator
+from dataclasses import MISSING, fields
 
 from conformance.campaign import Case
 from conformance.clauses.base import Level
@@ -22,6 +23,11 @@ _LABEL = 18  # the columns of "  smallest case   "
 _VALUE = COLUMNS - _LABEL
 # What was delivered is shown in at least so many lines; the words around it are shortened first.
 _LEAST_DELIVERED = 3
+# What a reproduction script can ask for.
+_SCRIPTED = frozenset(
+    "world_size batch_size gradient_accumulation replication_factor device_iterations drop_last shuffle num_workers "
+    "epochs seed seeds variant refusal".split()
+)
 _COLOURS = {"HOLDS": "32", "VIOLATED": "31", "KNOWN": "33", "NOT EXERCISED": "31", "INVALID": "31"}
 # The order and the words of the last line. The verb is the clauses', so that "30 HOLD".
 _COUNTED = ("HOLDS", "VIOLATED", "VIOLATED (SHOULD)", "KNOWN", "NOT EXERCISED", "INVALID", "NOT CLAIMED")
@@ -36,9 +42,19 @@ def failure_block(case: Case, implementation: str) -> str:
     words = next((words for words in _wordings(case) if sum(map(len, words)) + wanted <= room), _shortest(case))
     delivered = _fit(case.finding.delivered, max(1, room - sum(map(len, words))))
     smallest, expected, why = words
-    fields = [("smallest case", smallest), ("expected", expected), ("delivered", delivered), ("why", why)]
-    lines = [*head, *(line for name, lines in fields for line in _field(name, lines))]
+    parts = [("smallest case", smallest), ("expected", expected), ("delivered", delivered), ("why", why)]
+    lines = [*head, *(line for name, lines in parts for line in _field(name, lines))]
     return "\n".join([*lines, *(line for command in commands for line in command)])
+
+
+def has_script(case: Case) -> bool:
+    """Whether a reproduction script can show the case: its clause has a check, and it asks for nothing unusual."""
+    usual = all(
+        getattr(case.scenario, each.name) == each.default
+        for each in fields(case.scenario)
+        if each.name not in _SCRIPTED and each.default is not MISSING
+    )
+    return case.clause in CHECKS and usual
 
 
 def summary(report: Report, color: bool = False) -> str:
@@ -85,7 +101,7 @@ def _title(level: Level) -> str:
 
 
 def _commands(case: Case, implementation: str) -> dict[str, list[str]]:
-    reproduce = {"reproduce": ["python", shlex.quote(f"{REPRO_FOLDER}/{case.id}.py")]} if case.clause in CHECKS else {}
+    reproduce = {"reproduce": ["python", shlex.quote(f"{REPRO_FOLDER}/{case.id}.py")]} if has_script(case) else {}
     options = [f"--impl={shlex.quote(implementation)}", f"--case={shlex.quote(case.id)}"]
     return {**reproduce, "replay": ["pytest conformance", *options]}
 

@@ -185,6 +185,14 @@ def test_a_run_without_outcomes_says_so() -> None:
     ] == summary(report()).split("\n")
 
 
+def test_a_case_without_a_script_is_only_replayed() -> None:
+    """The block names no script that is not written."""
+    case = dataclasses.replace(DUPLICATE, clause="PART-1", scenario=dataclasses.replace(DUPLICATE.scenario, samples=2))
+    assert "reproduce" in failure_block(case, "mypkg")
+    unscripted = dataclasses.replace(case, scenario=dataclasses.replace(case.scenario, dataset="iterable"))
+    assert "reproduce" not in failure_block(unscripted, "mypkg")
+
+
 def test_every_block_fits() -> None:
     """With the sentences of the specs as they stand, no clause's block is too long or too wide."""
     for clause in ("COUNT-6", "COUNT-3", "PART-7", "BATCH-4"):
