@@ -29,7 +29,7 @@ from .collate import collate, convert
 from .enums import DataLoaderMode
 from .faults import Collating, Source
 from .options import Options
-from .passes import Pass, is_usable, kill, stop
+from .passes import Pass, Workers, is_usable, kill, stop
 from .request import count_own_steps, make_request, torch_arguments, warning
 from .shuffle import check_epoch, worker_seed
 from .worker import NextEpoch, Starting
@@ -137,7 +137,10 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             collate_fn=Collating(self.collate_fn),
             worker_init_fn=Starting(self._worker_seed, self.worker_init_fn),
         )
-        return super(DataLoader, twin)._get_iterator()
+        if twin.num_workers == 0:
+            return super(DataLoader, twin)._get_iterator()
+        twin.check_worker_number_rationality()
+        return Workers(twin)
 
     def __len__(self) -> int:
         # COUNT-4

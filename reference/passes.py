@@ -4,16 +4,40 @@ An iterator ends once: at the end of its epoch, at an error, or when its loader 
 epoch, and after an error as in a generator, it stays at its end; after terminate() it says so, because an epoch cut
 short must not look whole. An error takes the workers with it, so that the next epoch starts new ones; the rest is
 torch's doing, which stops workers when their iterator is no longer referred to.
+
+One error comes from elsewhere: torch raises the violent death of a worker wherever the main thread happens to be, in
+the user's own code too. It is an error all the same, and the next epoch starts new workers.
 """
 
 from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import wait
+from time import monotonic
 from typing import Any
 
 from torch.utils.data._utils import signal_handling
+from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter
 
 from .faults import Failure
+
+LOOK_AGAIN = 0.2  # seconds of silence after which it is asked whether the workers are alive
+
+
+class Workers(_MultiProcessingDataLoaderIter):
+    """torch's iterator over its workers, a little more watchful.
+
+    A worker that is killed interrupts torch at once. One that exits with code 0 is noticed only when torch looks,
+    every 5 seconds without a time-out, and with one when it has passed.
+    """
+
+    def _try_get_data(self, timeout: float = LOOK_AGAIN) -> tuple[bool, Any]:
+        deadline = monotonic() + timeout
+        while True:
+            # ERROR-4: torch asks after its workers whenever nothing has come for this long.
+            rest = max(0.0, deadline - monotonic())
+            has_come, data = super()._try_get_data(min(rest, LOOK_AGAIN))  # type: ignore[no-untyped-call]
+            if has_come or rest <= LOOK_AGAIN:
+                return has_come, data
 
 
 class Pass:
@@ -95,7 +119,8 @@ def stop(iterator: Any) -> None:
         # torch would talk to the dead, and raise their death as an error of whoever closes the loader.
         kill(iterator)
         return
-    # LEAK-1: torch joins its workers, and kills what has not ended after a few seconds.
+    # LEAK-1, LEAK-3: torch joins its workers, and kills what has not ended after a few seconds; its segments of
+    # shared memory have no names that could stay.
     shutdown = getattr(iterator, "_shutdown_workers", None)
     if shutdown is not None:
         # WORK-15: torch raises the death of a worker wherever its consumer is; here nobody needs it any more.

@@ -200,6 +200,7 @@ def warning(request: LoaderRequest, steps: EpochSampler | None) -> str | None:
                 f"The last step of each epoch holds {last} samples instead of {show(steps.combined_batch)}, "
                 f"because drop_last is False: expect the smaller step, or use drop_last=True."
             )
+    # WORK-4: what torch does with a dataset that does not split itself; to deliver it once is the user's to ask.
     # A dataset that splits itself can't be told from one that does not, unless it was split by ours.
     may_repeat = isinstance(request.dataset, IterableDataset) and not isinstance(request.dataset, Split)
     if may_repeat and request.workers > 1 and request.torch_options.get("worker_init_fn") is None:

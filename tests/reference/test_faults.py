@@ -1,6 +1,7 @@
 """Exceptions in datasets, collate functions and worker initialisers, and workers that die or hang."""
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -14,6 +15,7 @@ import torch
 from reference_probes import Numbers, Stream, options
 
 import reference as poptorch
+from reference.passes import is_usable
 
 # torch warns where there are more workers than processors; the machine is no matter here.
 pytestmark = [
@@ -191,7 +193,12 @@ def test_a_dataset_that_cannot_be_pickled_is_an_error() -> None:
             iter(made)
 
 
-DEATHS = [(die, "exit code -9"), (partial(os._exit, 3), "exit code 3"), (partial(sys.exit, 0), "SystemExit(0)")]
+DEATHS = [
+    (die, "exit code -9|killed by signal"),
+    (partial(os._exit, 3), "exit code 3"),
+    (partial(os._exit, 0), "exit code 0"),
+    (partial(sys.exit, 0), r"SystemExit\(0\)"),
+]
 
 
 @pytest.mark.parametrize("persistent", [False, True])
@@ -202,8 +209,8 @@ def test_a_dead_worker_is_an_error(act: Callable[[], None], named: str, persiste
     for _ in range(2):
         error = until_error(made)[1]
         assert type(error) is RuntimeError
-        assert named in str(error)
-    assert made._iterator is None or made._iterator._shutdown
+        assert re.search(named, str(error))
+    assert made._iterator is None or not is_usable(made._iterator)
 
 
 @pytest.mark.parametrize("persistent", [False, True])
