@@ -73,7 +73,7 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
         _read(implementation, task, workdir, watch, found)
     except Stopped as stopped:
         failure = stopped.failure
-    after = random_state.digests()
+    after = random_state.last_digests()
     # A library that is imported on the way has a state only afterwards: nothing can be said about it.
     states = tuple(RandomState(name, before[name], after[name]) for name in before if name in after)
     if watch is not None and watch.fired:
