@@ -142,18 +142,27 @@ def read_two(reader: Reader, number: int, epochs: list[Epoch], after: int) -> No
     epochs += [first.epoch(), second.epoch()]
 
 
-def keep_everything(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], remarks: Remarks) -> None:
-    """Hold on to every batch, and look at each again at the end."""
+def keep_everything(
+    reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], remarks: Remarks, buffer: Callable[[], Any]
+) -> None:
+    """Hold on to every batch, and look at each again at the end.
+
+    `buffer` gives the object that the dataset writes each sample into, or None. A loader that hands on, in a list, what
+    the dataset gave has made nothing that it could keep intact.
+    """
     keeping = replace(reader, keep_batches=True)
     passes = [keeping.rest(keeping.begin(number)) for number in numbers]
     for going in passes:
         epochs.append(going.epoch())
         for at, (batch, first) in enumerate(zip(going.batches, going.steps, strict=True)):
             now = reader.indices(batch, going.number)
-            if now != first and not any(subject == "changed" for subject, _ in remarks):
-                remarks.append(
-                    ("changed", f"epoch {going.number}, step {at}: {_numbers(first)} became {_numbers(now)}")
-                )
+            if now != first and not remarks and not _handed_on(batch, buffer()):
+                told = f"epoch {going.number}, step {at}: {_numbers(first)} became {_numbers(now)}"
+                remarks.append(("changed", told))
+
+
+def _handed_on(batch: Any, buffer: Any) -> bool:
+    return buffer is not None and isinstance(batch, list | tuple) and any(sample is buffer for sample in batch)
 
 
 def read_beyond_the_end(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], remarks: Remarks) -> None:

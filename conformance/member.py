@@ -97,26 +97,27 @@ def perform_watching_leaks(implementation: Implementation, task: Task, workdir: 
 def _read(
     implementation: Implementation, task: Task, workdir: str, watch: probes.Watch | None, found: Findings
 ) -> None:
-    loader = conduct.called("load", None, lambda: implementation.load(_request(task, workdir, watch)))
+    request = _request(task, workdir, watch)
+    loader = conduct.called("load", None, lambda: implementation.load(request))
     if loader is None or not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")):
         what = f"load(request) gives {_short(loader)}, which can't be iterated; return the loader"
         raise Stopped("unusable", "load", what)
     reader = _reader(implementation, task, loader, watch)
     try:
-        _conducts(task, reader, found)[task.conduct.partition("@")[0]]()
+        _conducts(task, reader, found, request)[task.conduct.partition("@")[0]]()
     except Stopped:
         # What stopped the reading is told, and not what closing makes of it.
         with suppress(Stopped):
             conduct.close(loader)
         raise
     if task.conduct == "dropped":
-        del loader, reader
+        del loader, reader, request
         gc.collect()
     else:
         conduct.close(loader, times=2 if task.conduct == "ended" else 1)
 
 
-def _conducts(task: Task, reader: Reader, found: Findings) -> dict[str, Callable[[], None]]:
+def _conducts(task: Task, reader: Reader, found: Findings, request: Request) -> dict[str, Callable[[], None]]:
     epochs, remarks = found.epochs, found.remarks
 
     def whole() -> None:
@@ -134,7 +135,9 @@ def _conducts(task: Task, reader: Reader, found: Findings) -> dict[str, Callable
         "dropped": whole,
         "leave": lambda: conduct.leave_early(reader, task.epochs, epochs, place_of(task.conduct)),
         "two": lambda: conduct.read_two(reader, task.epochs[0], epochs, place_of(task.conduct)),
-        "kept": lambda: conduct.keep_everything(reader, task.epochs, epochs, remarks),
+        "kept": lambda: conduct.keep_everything(
+            reader, task.epochs, epochs, remarks, lambda: getattr(request.dataset, "buffer", None)
+        ),
         "ended": lambda: conduct.read_beyond_the_end(reader, task.epochs, epochs, remarks),
     }
 
