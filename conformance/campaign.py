@@ -21,7 +21,7 @@ from conformance.contract import Claims
 from conformance.fleet import Fleet
 from conformance.observe import observe, with_unshuffled
 from conformance.scenario import Scenario
-from conformance.scenarios import Tier, drawn, listed
+from conformance.scenarios import Tier, always_tried, drawn, listed
 from conformance.trace import Trace
 
 # Scenarios that hang cost the whole patience each: so many are borne by a family, and again while looking for a smaller
@@ -94,7 +94,7 @@ class Campaign:
     def _tried(self) -> list[Scenario]:
         if self.family not in self.tier.examples:
             return listed(self.family, self.claims, self.tier)
-        tried: dict[Scenario, None] = {}
+        tried: dict[Scenario, None] = dict.fromkeys(always_tried(self.family, self.claims))
         _draw(
             drawn(self.family, self.claims),
             self.tier.examples[self.family],

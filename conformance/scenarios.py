@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from conformance.contract import Claims
 from conformance.observe import variants
 from conformance.scenario import Scenario
-from conformance.scenarios_workers import iterable_style, kinds_of_sample, troubled, with_workers
+from conformance.scenarios_workers import each_trouble, iterable_style, kinds_of_sample, troubled, with_workers
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ TIERS = {
     tier.name: tier
     for tier in (
         Tier("quick", {"map": 200, "workers": 4, "iterable": 8, "life": 16}, small_draws=1000, floor_share=0.05),
-        Tier("gate", {"map": 1000, "workers": 24, "iterable": 40, "life": 120}, small_draws=4000, floor_share=1.0),
+        Tier("gate", {"map": 1000, "workers": 24, "iterable": 40, "life": 90}, small_draws=4000, floor_share=1.0),
         Tier("deep", {"map": 40_000, "workers": 400, "iterable": 800, "life": 2400}, 40_000, floor_share=10.0),
     )
 }
@@ -72,6 +72,11 @@ def drawn(family: str, claims: Claims) -> st.SearchStrategy[Scenario]:
     """The strategy of a drawn family."""
     strategies = {"map": map_style, "workers": with_workers, "iterable": iterable_style, "life": troubled}
     return strategies[family](claims)
+
+
+def always_tried(family: str, claims: Claims) -> list[Scenario]:
+    """The scenarios of a drawn family that are tried before any is drawn."""
+    return list(each_trouble(claims)) if family == "life" else []
 
 
 def listed(family: str, claims: Claims, tier: Tier) -> list[Scenario]:

@@ -79,6 +79,21 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
     )
 
 
+def each_trouble(claims: Claims) -> Iterator[Scenario]:
+    """Each fault and each conduct once without workers and once with, so that none is left to chance."""
+    dataset: Style = "map" if "map" in claims.datasets else "iterable"
+    with_workers = claims.workers and (dataset == "map" or claims.iterable_workers == "split")
+    for num_workers in (0, 2) if with_workers else (0,):
+        for trouble in dict.fromkeys((*_CONDUCTS, *_possible_faults(claims, num_workers))):
+            place = f"@{1 if trouble in ('leave', 'two', 'init') else 3}"
+            conduct = trouble if trouble in ("kept", "ended", "dropped") else f"{trouble}{place}"
+            troubled_by = {"conduct": conduct} if trouble in CONDUCTS else {"fault": f"{trouble}{place}"}
+            kind = "buffer" if trouble == "kept" else ""
+            yield Scenario(
+                5, batch_size=2, num_workers=num_workers, epochs=2, kind=kind, dataset=dataset, **troubled_by
+            )
+
+
 def _possible_faults(claims: Claims, num_workers: int) -> tuple[str, ...]:
     hooks = [fault for hook, fault in _HOOK_FAULTS.items() if hook in claims.hooks]
     if not num_workers:

@@ -27,19 +27,19 @@ def _first_failure(rank: RankRun) -> Failure | None:
     return rank.failure or next((epoch.failure for epoch in rank.epochs if epoch.failure), None)
 
 
-@clause("ERROR-1", family="life", dataset="any", applies=_raises, floor=8)
+@clause("ERROR-1", family="life", dataset="any", applies=_raises, floor=4)
 def dataset_errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What the dataset raises reaches the consumer with its type and text."""
     return _arrives(scenario, trace, ("raise",))
 
 
-@clause("ERROR-5", family="life", dataset="any", applies=lambda claims: "collate_fn" in claims.hooks, floor=3)
+@clause("ERROR-5", family="life", dataset="any", applies=lambda claims: "collate_fn" in claims.hooks, floor=1)
 def collate_errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What the collate function raises reaches the consumer with its type and text."""
     return _arrives(scenario, trace, ("collate",))
 
 
-@clause("ERROR-6", family="life", dataset="any", applies=lambda claims: "worker_init_fn" in claims.hooks, floor=2)
+@clause("ERROR-6", family="life", dataset="any", applies=lambda claims: "worker_init_fn" in claims.hooks, floor=1)
 def initialiser_errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What the worker initialiser raises reaches the consumer with its type and text."""
     return _arrives(scenario, trace, ("init",))
@@ -73,7 +73,7 @@ def _arrives(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> Verdi
     return []
 
 
-@clause("ERROR-2", family="life", applies=lambda claims: claims.errors == "raise" and claims.in_order, floor=6)
+@clause("ERROR-2", family="life", applies=lambda claims: claims.errors == "raise" and claims.in_order, floor=4)
 def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What comes before the failing step is delivered, and nothing of it or behind it."""
     (rank,) = trace.main.ranks
@@ -90,7 +90,7 @@ def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trac
     return [Finding("error-out-of-place", before, _story(rank), why)]
 
 
-@clause("ERROR-3", family="life", dataset="any", floor=4)
+@clause("ERROR-3", family="life", dataset="any", floor=3)
 def end_of_iteration_is_no_sample(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A sample that raises StopIteration or IndexError is an error, not a short epoch."""
     (rank,) = trace.main.ranks
@@ -107,7 +107,7 @@ def end_of_iteration_is_no_sample(scenario: Scenario, claims: Claims, trace: Tra
     return [Finding(f"{kind}-{_fault(scenario)}", "an error", _story(rank), why)]
 
 
-@clause("ERROR-4", family="life", dataset="any", applies=lambda claims: claims.workers, floor=4)
+@clause("ERROR-4", family="life", dataset="any", applies=lambda claims: claims.workers, floor=2)
 def dead_workers_are_errors(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A worker that is killed or exits is an error, soon."""
     return _is_an_error(scenario, trace, ("kill", "exit"), "a worker that is gone delivers nothing any more")
@@ -136,7 +136,7 @@ def _is_an_error(scenario: Scenario, trace: Trace, faults: tuple[str, ...], why:
     return [Finding(f"{kind}-{_fault(scenario)}", "an error", _story(rank), why)]
 
 
-@clause("ERROR-8", family="life", applies=lambda claims: claims.errors == "skip", floor=6)
+@clause("ERROR-8", family="life", applies=lambda claims: claims.errors == "skip", floor=2)
 def only_the_failing_sample_is_skipped(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Where skipping is claimed the failing sample is left out, and every other one comes."""
     (rank,) = trace.main.ranks

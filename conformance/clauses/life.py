@@ -6,7 +6,7 @@ from conformance.scenario import Scenario, place_of
 from conformance.trace import Epoch, RankRun, Trace
 
 
-@clause("WORK-12", family="life", dataset="any", floor=6)
+@clause("WORK-12", family="life", dataset="any", floor=4)
 def whole_after_leaving(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The epoch after one that was left early is whole."""
     if not scenario.conduct.startswith("leave"):
@@ -22,7 +22,7 @@ def whole_after_leaving(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
     return []
 
 
-@clause("WORK-13", family="life", dataset="any", floor=6)
+@clause("WORK-13", family="life", dataset="any", floor=3)
 def two_iterators(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Two live iterators each give a whole epoch, or one of them an error."""
     if not scenario.conduct.startswith("two"):
@@ -57,7 +57,7 @@ def whole_after_an_error(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
     return [Finding("part-after-error", "a whole epoch, or an error", lines, why)]
 
 
-@clause("WORK-15", family="life", dataset="any", floor=6)
+@clause("WORK-15", family="life", dataset="any", floor=1)
 def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """After the end comes the end again, and closing twice is no error."""
     if scenario.conduct != "ended":
@@ -74,7 +74,7 @@ def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdic
     return []
 
 
-@clause("WORK-16", family="life", dataset="any", applies=lambda claims: not claims.aliases, floor=6)
+@clause("WORK-16", family="life", dataset="any", applies=lambda claims: not claims.aliases, floor=2)
 def kept_batches_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What the user holds never changes."""
     if scenario.conduct != "kept":
