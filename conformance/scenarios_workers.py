@@ -85,12 +85,17 @@ def each_trouble(claims: Claims) -> Iterator[Scenario]:
     with_workers = claims.workers and (dataset == "map" or claims.iterable_workers == "split")
     for num_workers in (0, 2) if with_workers else (0,):
         for trouble in dict.fromkeys((*_CONDUCTS, *_possible_faults(claims, num_workers))):
-            place = f"@{1 if trouble in ('leave', 'two', 'init') else 3}"
-            conduct = trouble if trouble in ("kept", "ended", "dropped") else f"{trouble}{place}"
-            troubled_by = {"conduct": conduct} if trouble in CONDUCTS else {"fault": f"{trouble}{place}"}
-            kind = "buffer" if trouble == "kept" else ""
+            place = 1 if trouble in ("leave", "two", "init") else 3
+            named = trouble if trouble in ("kept", "ended", "dropped") else f"{trouble}@{place}"
             yield Scenario(
-                5, batch_size=2, num_workers=num_workers, epochs=2, kind=kind, dataset=dataset, **troubled_by
+                5,
+                batch_size=2,
+                num_workers=num_workers,
+                epochs=2,
+                dataset=dataset,
+                fault="" if trouble in CONDUCTS else named,
+                conduct=named if trouble in CONDUCTS else "",
+                kind="buffer" if trouble == "kept" else "",
             )
 
 
