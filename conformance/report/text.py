@@ -24,10 +24,8 @@ _VALUE = COLUMNS - _LABEL
 # What was delivered is shown in at least so many lines; the words around it are shortened first.
 _LEAST_DELIVERED = 3
 # What a reproduction script can ask for.
-_SCRIPTED = frozenset(
-    "world_size batch_size gradient_accumulation replication_factor device_iterations drop_last shuffle num_workers "
-    "epochs seed seeds variant refusal".split()
-)
+_FACTORS = ("world_size", "batch_size", "gradient_accumulation", "replication_factor", "device_iterations")
+_SCRIPTED = (*_FACTORS, "drop_last", "shuffle", "num_workers", "epochs", "seed", "seeds", "variant", "refusal")
 _COLOURS = {"HOLDS": "32", "VIOLATED": "31", "KNOWN": "33", "NOT EXERCISED": "31", "INVALID": "31"}
 # The order and the words of the last line. The verb is the clauses', so that "30 HOLD".
 _COUNTED = ("HOLDS", "VIOLATED", "VIOLATED (SHOULD)", "KNOWN", "NOT EXERCISED", "INVALID", "NOT CLAIMED")

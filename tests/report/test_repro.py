@@ -57,7 +57,7 @@ def test_a_script_tells_the_fault_from_its_mend(fault: Fault, tmp_path: Path, mo
 def test_every_clause_has_a_check() -> None:
     """No clause of chapters 1 to 3 can be violated without a script, and no check is left without a clause."""
     chapters = ("BATCH", "COUNT", "PART", "ORDER")
-    assert {name for name, clause in CLAUSES.items() if clause.number[0] in chapters} == set(CHECKS)
+    assert {name for name in CLAUSES if name.partition("-")[0] in chapters} == set(CHECKS)
 
 
 def test_every_check_is_tried() -> None:

@@ -19,7 +19,8 @@ def dataset_order(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]])
         times = times_of(case, epochs)
         for rank, epoch in enumerate(epochs):
             one_batch = case.combined_batch == case.batch_size
-            samples = [index for step in epoch.steps for index in (step if one_batch else sorted(step))]
+            steps = [step if one_batch else sorted(step) for step in epoch.steps]
+            samples = [index for step in steps for index in step if index in times]
             falls = [at for at in range(1, len(samples)) if samples[at] <= samples[at - 1]]
             if falls and any(times[index] < 2 for index in samples[falls[0] :]):
                 return f"rank {rank} delivers {samples[falls[0]]} after {samples[falls[0] - 1]}"
