@@ -175,8 +175,8 @@ def test_a_known_kind_is_tolerated_and_another_is_not() -> None:
     """What is known of a clause is passed over; another fault of the same clause is still found."""
     with campaign(PadsSilently) as padding:
         kind = padding.run().cases["PART-1"].finding.kind
-        assert "PART-1" not in padding.run({"PART-1": kind}).cases
-        assert "PART-1" in padding.run({"PART-1": "another kind"}).cases
+        assert "PART-1" not in padding.run({"PART-1": frozenset({kind})}).cases
+        assert "PART-1" in padding.run({"PART-1": frozenset({"another kind"})}).cases
 
 
 def test_a_family_without_clauses_runs_nothing() -> None:
