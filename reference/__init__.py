@@ -3,7 +3,7 @@
 `import reference as poptorch` serves a script written for PopTorch as far as options and the synchronous
 DataLoader go. Where to look: how many (`arithmetic`), which (`partition`), in which order (`shuffle`), step
 by step (`sampler`, `dataloader`), by which worker (`splitting`, `worker`), how a step is made and what an error makes
-of it (`collate`, `faults`, `passes`), and how it is asked for (`options`).
+of it (`collate`, `faults`, `passes`, `processes`), and how it is asked for (`options`).
 """
 
 from .arithmetic import Plan, Share, make_plan

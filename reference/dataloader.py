@@ -2,7 +2,8 @@
 
 Starting workers and handing out work to them is torch's; which samples come in which step and order is ours
 (`request.py`, `sampler.py`), and so are collating (`collate.py`), the state in which a worker begins (`worker.py`),
-errors (`faults.py`) and ends (`passes.py`). So far the loader runs in the process that iterates it (mode Sync).
+errors (`faults.py`) and ends (`passes.py`, `processes.py`). So far the loader runs in the process that iterates it
+(mode Sync).
 
 Epochs. Each `iter(loader)` begins the next epoch, from 0 on; `set_epoch(n)` makes the next one epoch n. With
 `options.randomSeed` the order is a pure function of (seed, epoch), on one rank as on many. Without it a
@@ -29,7 +30,8 @@ from .collate import collate, convert
 from .enums import DataLoaderMode
 from .faults import Collating, Source
 from .options import Options
-from .passes import Pass, Workers, is_usable, kill, stop
+from .passes import Pass
+from .processes import Workers
 from .request import count_own_steps, make_request, torch_arguments, warning
 from .shuffle import check_epoch, worker_seed
 from .worker import NextEpoch, Starting
@@ -109,34 +111,36 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def _persistent_source(self) -> Any:
         """Return torch's iterator over the persistent workers, or over new ones while those are in use."""
         workers = self._iterator
-        if workers is not None and any(each.source is workers for each in self._passes):
+        if not isinstance(workers, Workers):
+            return super().__iter__()
+        if any(each.source is workers for each in self._passes):
             # WORK-13: torch would restart the iterator that is still in use; this one gets workers of its own.
             return self._get_iterator()
-        if workers is not None and not is_usable(workers):
+        if not workers.is_usable():
             # WORK-14: after an error, or if a worker has died in between, new ones take over.
-            kill(workers)
-            self._iterator = workers = None
-        if workers is not None:
-            workers._shared_seed = NextEpoch(self._worker_seed)
+            workers.kill()
+            self._iterator = None
+            return super().__iter__()
+        workers._shared_seed = NextEpoch(self._worker_seed)
         try:
             return super().__iter__()
         except Exception:
-            kill(workers)
+            # WORK-14: they did not answer.
+            workers.kill()
             self._iterator = None
             raise
 
     def _get_iterator(self) -> Any:
-        # A data pipe has ways of its own to be seeded and split, which torch looks for in its type.
-        if isinstance(self.dataset, torch.utils.data.IterDataPipe | torch.utils.data.MapDataPipe):
-            return super()._get_iterator()
         # torch reads a loader's attributes when it makes an iterator. What it reads, and its workers run, are
         # wrappers; the loader itself shows what the user gave.
         twin = copy.copy(self)
-        twin.__dict__.update(
-            dataset=Source(self.dataset),
-            collate_fn=Collating(self.collate_fn),
-            worker_init_fn=Starting(self._worker_seed, self.worker_init_fn),
-        )
+        # A data pipe has ways of its own to be seeded and split, which torch looks for in its type.
+        if not isinstance(self.dataset, torch.utils.data.IterDataPipe | torch.utils.data.MapDataPipe):
+            twin.__dict__.update(
+                dataset=Source(self.dataset),
+                collate_fn=Collating(self.collate_fn),
+                worker_init_fn=Starting(self._worker_seed, self.worker_init_fn),
+            )
         if twin.num_workers == 0:
             return super(DataLoader, twin)._get_iterator()
         twin.check_worker_number_rationality()
@@ -157,7 +161,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         for each in list(self._passes):
             each.terminate()
         iterator, self._iterator = self._iterator, None
-        stop(iterator)
+        if isinstance(iterator, Workers):
+            iterator._shutdown_workers()
 
     @property
     def combinedBatchSize(self) -> int | None:

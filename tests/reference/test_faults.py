@@ -15,7 +15,6 @@ import torch
 from reference_probes import Numbers, Stream, options
 
 import reference as poptorch
-from reference.passes import is_usable
 
 # torch warns where there are more workers than processors; the machine is no matter here.
 pytestmark = [
@@ -210,7 +209,7 @@ def test_a_dead_worker_is_an_error(act: Callable[[], None], named: str, persiste
         error = until_error(made)[1]
         assert type(error) is RuntimeError
         assert re.search(named, str(error))
-    assert made._iterator is None or not is_usable(made._iterator)
+    assert made._iterator is None or not made._iterator.is_usable()
 
 
 @pytest.mark.parametrize("persistent", [False, True])
