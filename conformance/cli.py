@@ -9,7 +9,7 @@ from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
 from conformance.known import parse_case, read_known
 from conformance.outcome import Outcome
-from conformance.output import block, random_seed, write_files
+from conformance.output import block, random_seed, refuse_unwritable, write_files
 from conformance.session import Options, Session, source_of
 
 EXIT_GREEN, EXIT_VIOLATED, EXIT_USAGE = 0, 1, 4
@@ -41,6 +41,7 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(given: argparse.Namespace) -> int:
     try:
+        refuse_unwritable(given.report_json, given.write_known)
         options = Options(
             tier=given.tier,
             seed=random_seed(given.seed),

@@ -42,10 +42,10 @@ def parse_known(entries: Mapping[str, Any], today: datetime.date | None = None) 
 def read_known(path: Path) -> dict[str, Any]:
     """The entries of a TOML file, a table a clause. AdapterError if it can't be read."""
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise AdapterError(f"--known={path} can't be read ({error.strerror}); give the path of a TOML file") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise AdapterError(
             f"--known={path} is no TOML ({error}); write a template with --write-known={path}"
         ) from error

@@ -18,7 +18,7 @@ from conformance.contract import AdapterError
 from conformance.fleet import HASH_SEEDS, SpawnedSource
 from conformance.known import parse_case, read_known
 from conformance.outcome import Outcome
-from conformance.output import block
+from conformance.output import block, refuse_unwritable
 from conformance.session import Options, Session
 
 HOME = Path(__file__).resolve().parent
@@ -52,10 +52,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Before anything starts: the run is ours alone, and xdist keeps the clauses of a family together."""
     if not config.getoption("loaderspec_impl"):
+        if any(_is_ours(str(argument), config) for argument in config.args):
+            raise pytest.UsageError(
+                "no --impl: say which loader is judged, for example pytest conformance --impl=torch"
+            )
         return
     _undo_what_the_folder_chose(config)
+    _leave_no_cache(config)
     if getattr(config.option, "numprocesses", None):
         config.option.dist = "loadgroup"
+
+
+def _is_ours(argument: str, config: pytest.Config) -> bool:
+    place = argument.partition("::")[0]
+    if config.option.pyargs and place.partition(".")[0] == HOME.name:
+        return True
+    path = (config.invocation_params.dir / place).resolve()
+    return path == HOME or HOME in path.parents
+
+
+def _leave_no_cache(config: pytest.Config) -> None:
+    # pytest notes which tests failed in a folder of the person's; a clause that failed is found by its name.
+    typed = [str(argument).partition("=")[0] for argument in config.invocation_params.args]
+    if not set(typed) & {"--lf", "--last-failed", "--ff", "--failed-first", "--sw", "--stepwise", "--cache-show"}:
+        for name in ("cacheprovider", "stepwise"):
+            config.pluginmanager.set_blocked(name)
 
 
 def _undo_what_the_folder_chose(config: pytest.Config) -> None:
@@ -101,6 +122,7 @@ def options_of(config: pytest.Config) -> Options:
     """The run's options from the command line. AdapterError if they can't be."""
     case = config.getoption("loaderspec_case")
     known = config.getoption("loaderspec_known")
+    refuse_unwritable(config.getoption("loaderspec_report_json"), config.getoption("loaderspec_write_known"))
     return Options(
         tier=config.getoption("loaderspec_tier"),
         seed=plugin_report.seed_of(config),
@@ -117,8 +139,6 @@ def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Col
     """The suite's own folder is collected by us."""
     if path.resolve() != HOME:
         return None
-    if not parent.config.getoption("loaderspec_impl"):
-        raise pytest.UsageError("no --impl: say which loader is judged, for example pytest conformance --impl=torch")
     suite: Suite = Suite.from_parent(parent, path=path)
     return suite
 
@@ -127,7 +147,9 @@ class Suite(pytest.Directory):
     """The folder `conformance`."""
 
     def collect(self) -> Iterator[pytest.Collector]:
-        yield Chapters.from_parent(self, path=self.path / "clauses")
+        # Somebody who runs all tests of a folder that holds this one asked for no loader.
+        if self.config.getoption("loaderspec_impl"):
+            yield Chapters.from_parent(self, path=self.path / "clauses")
 
 
 class Chapters(pytest.Directory):

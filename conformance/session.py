@@ -22,6 +22,8 @@ from conformance.trace import Trace
 # The one fixed case that tests the adapter, before the loader is judged.
 SMOKE = Scenario(samples=4, world_size=1, batch_size=2)
 
+_LONGEST_PATIENCE = 86_400.0
+
 # Claims that are read, and that no clause of this version judges.
 _NOT_JUDGED_YET = ("iterable_workers", "asynchronous", "aliases", "resume", "elastic", "end_of_epoch")
 
@@ -40,8 +42,11 @@ class Options:
     def __post_init__(self) -> None:
         if self.tier not in TIERS:
             raise AdapterError(f"the tier {self.tier!r} is not one of {', '.join(TIERS)}; choose one of them")
-        if not self.patience > 0:
-            raise AdapterError(f"a patience of {self.patience:g} s lets no loader answer; give seconds above 0")
+        if not 0 < self.patience <= _LONGEST_PATIENCE:
+            what = "never ends" if self.patience > 0 else "lets no loader answer"
+            raise AdapterError(
+                f"a patience of {self.patience:g} s {what}; give seconds above 0 and at most {_LONGEST_PATIENCE:g}"
+            )
 
 
 class Session:
