@@ -183,7 +183,9 @@ def no_descriptor_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> V
 
 @clause("LEAK-3", family="life", dataset="any", floor=20)
 def no_file_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """No shared-memory segment and no temporary file is left."""
+    """No shared-memory segment and no temporary file is left, but for what a worker had made that died at once."""
+    if _fault(scenario) in ("kill", "exit", "hang"):
+        return None
     return _nothing_left(scenario, trace, "file", "they outlive the process, and fill the machine's memory")
 
 
