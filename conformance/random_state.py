@@ -62,7 +62,7 @@ def _draws() -> dict[str, tuple[Any, ...]]:
     # A normal number first: the second of a pair waits in a place of its own, which a uniform number leaves alone.
     found: dict[str, tuple[Any, ...]] = {"random": (random.gauss(0, 1), random.getrandbits(64))}
     if "numpy" in sys.modules:
-        found["numpy"] = (float(_numpy().standard_normal()), _numpy().bytes(8))
+        found["numpy"] = (float(_numpy().standard_normal()), float(_numpy().random_sample()))
     if "torch" in sys.modules:
         generator, place = _torch().default_generator, _torch().empty(1, dtype=_torch().float64, device="cpu")
         found["torch"] = (place.normal_(generator=generator).item(), place.uniform_(generator=generator).item())
