@@ -261,7 +261,7 @@ def tiny_datasets(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     least = claims.least_samples(scenario.world_size)
     if scenario.samples < least:
         if all(rank.failure for rank in trace.main.ranks):
-            return _ends(trace.main, ("raised",))
+            return ends(trace.main, ("raised",))
         why = f"smallest={claims.smallest!r} is claimed: below it an error is right, and silence is not"
         return [Finding("silent-below-smallest", "an error", _endings(trace.main), why)]
     return _all_end(trace)
@@ -276,10 +276,11 @@ def epochs_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 
 
 def _all_end(trace: Trace) -> list[Finding]:
-    return next((findings for run in trace.runs if (findings := _ends(run, ()))), [])
+    return next((findings for run in trace.runs if (findings := ends(run, ()))), [])
 
 
-def _ends(run: Run, allowed: tuple[str, ...]) -> list[Finding]:
+def ends(run: Run, allowed: tuple[str, ...]) -> list[Finding]:
+    """What is found of a rank whose run did not come to its end, other than in an `allowed` way."""
     for rank in run.ranks:
         if rank.failure and rank.failure.kind not in allowed:
             circumstance = "" if run.name == "main" else f" ({run.name})"

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
 
+from conformance.clauses.arithmetic import ends
 from conformance.clauses.base import Finding, Verdict, clause, listed, missing, repeated, show, usable
-from conformance.clauses.partition import lost_samples, repeats_beyond_padding
 from conformance.contract import Claims
 from conformance.scenario import Scenario, count
 from conformance.trace import Epoch, RankRun, Read, Run, Trace
@@ -21,7 +21,9 @@ def _workers(claims: Claims) -> bool:
 
 @clause("WORK-1", family="workers", applies=_workers, floor=4)
 def same_samples_with_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Each rank delivers the samples that it delivers without workers."""
+    """Each rank delivers the samples that it delivers without workers, and comes to its end as well."""
+    if trace.main.failed and scenario.samples >= claims.least_samples(scenario.world_size):
+        return ends(trace.main, ())
     without = trace.variant("workers")
     if without is None or not usable(trace.main) or not usable(without):
         return None
@@ -59,32 +61,24 @@ def _splits(claims: Claims) -> bool:
 
 @clause("WORK-3", family="iterable", dataset="iterable", applies=_splits, floor=8)
 def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Over all workers and ranks, each element of an iterable dataset comes once."""
-    if scenario.samples == 0 or not usable(trace.main):
+    """Over all workers and ranks each element comes once; drop_last may lose some, which is WORK-5's matter."""
+    if scenario.samples < max(1, claims.least_samples(scenario.world_size)):
         return None
-    policy = claims.policy(scenario.drop_last)
-    if scenario.world_size > 1 and policy is None:
-        return None
+    if trace.main.failed:
+        return ends(trace.main, ())
+    claim = 'iterable_workers="split" is claimed' if claims.iterable_workers else "the dataset gives each element once"
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
-        again = repeated(scenario, epochs) if policy is None else []
-        finding = repeats_beyond_padding(scenario, claims, epochs) if policy else None
+        again = repeated(scenario, epochs)
+        lost = [] if scenario.drop_last else missing(scenario, epochs)
         if again:
-            finding = Finding("repeated", "each element once", show(epochs, {0: f"sample {again[0]} again"}), "")
-        # What drop_last may lose of an iterable dataset is WORK-5's matter.
-        if finding is None and not scenario.drop_last:
-            finding = lost_samples(scenario, claims, epochs) if policy else _lost(scenario, epochs)
-        if finding:
-            claim = (
-                'iterable_workers="split" is claimed' if scenario.num_workers else "the dataset gives each element once"
-            )
-            return [Finding(finding.kind, "each element once", finding.delivered, claim)]
+            rank = max(rank for rank, epoch in enumerate(epochs) if again[0] in epoch.samples)
+            lines = show(epochs, {rank: f"sample {again[0]} again"})
+            return [Finding("repeated", "each element once", lines, claim)]
+        if lost:
+            lines = (*show(epochs), f"{listed(lost)}: on no rank")
+            return [Finding("lost", "each element once", lines, claim)]
     return []
-
-
-def _lost(scenario: Scenario, epochs: tuple[Epoch, ...]) -> Finding | None:
-    lost = missing(scenario, epochs)
-    return Finding("lost", "", (*show(epochs), f"{listed(lost)}: on no rank"), "") if lost else None
 
 
 @clause(
@@ -96,8 +90,10 @@ def _lost(scenario: Scenario, epochs: tuple[Epoch, ...]) -> Finding | None:
 )
 def replicated_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Each worker delivers every element once."""
-    if scenario.drop_last or scenario.samples == 0 or not usable(trace.main):
+    if scenario.drop_last or scenario.samples < max(1, claims.least_samples(scenario.world_size)):
         return None
+    if trace.main.failed:
+        return ends(trace.main, ())
     copies = max(1, scenario.num_workers)
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
