@@ -9,3 +9,4 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     """Register the plugin, and with it its options, unless an entry point did."""
     if not pluginmanager.is_registered(plugin):
         pluginmanager.register(plugin, "loaderspec")
+        plugin.add_short_names(parser)

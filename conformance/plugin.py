@@ -6,7 +6,9 @@ and no naming rule of the folder that pytest happens to be run from can change a
 
 import argparse
 import inspect
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from conformance.session import Options, Session
 
 HOME = Path(__file__).resolve().parent
 SESSION = pytest.StashKey[Session]()
+COLLECTED = pytest.StashKey[list[pytest.Item]]()
 
 _OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("impl", dict(help="the implementation: built-in name, module, module:attribute, file.py or file.py:attribute")),
@@ -38,14 +41,35 @@ _OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options, by their short names where no other plugin took them, and always with --loaderspec- before."""
-    group = parser.getgroup("loaderspec", "conformance of data loaders")
+    """The options by names that nobody else takes: a plugin that is merely installed must not be in anybody's way."""
+    group = parser.getgroup("loaderspec", "conformance of data loaders; --impl=... and so on, if --impl is given")
     for name, settings in _OPTIONS:
-        destination = "loaderspec_" + name.replace("-", "_")
-        try:
-            group.addoption(f"--{name}", f"--loaderspec-{name}", dest=destination, **settings)
-        except (ValueError, argparse.ArgumentError):
-            group.addoption(f"--loaderspec-{name}", dest=destination, **settings)
+        group.addoption(f"--loaderspec-{name}", dest=_destination(name), **settings)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Iterator[None]:
+    """The short names, once every conftest.py has taken its own, and only if the run is ours."""
+    yield
+    if any(arg.startswith(("--impl", "--loaderspec")) or HOME.name in arg for arg in args):
+        add_short_names(parser)
+
+
+def add_short_names(parser: pytest.Parser) -> None:
+    """Let --impl stand for --loaderspec-impl and so on, but for names that another plugin took."""
+    group = parser.getgroup("loaderspec")
+    for name, settings in _OPTIONS:
+        with suppress(ValueError, argparse.ArgumentError):
+            group.addoption(f"--{name}", dest=_destination(name), **settings)
+
+
+def _destination(name: str) -> str:
+    return "loaderspec_" + name.replace("-", "_")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Known without xdist, too, where a folder is strict about markers."""
+    config.addinivalue_line("markers", "xdist_group(name): clauses that share one campaign")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -57,7 +81,9 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
                 "no --impl: say which loader is judged, for example pytest conformance --impl=torch"
             )
         return
-    _undo_what_the_folder_chose(config)
+    # A worker of xdist gets its options from the controller.
+    if not hasattr(config, "workerinput"):
+        _undo_what_the_folder_chose(config)
     _leave_no_cache(config)
     if getattr(config.option, "numprocesses", None):
         config.option.dist = "loadgroup"
@@ -71,22 +97,55 @@ def _is_ours(argument: str, config: pytest.Config) -> bool:
     return path == HOME or HOME in path.parents
 
 
+# What an ini file's addopts may not do to a verdict: leave clauses out, stop early, or run nothing at all. What the
+# person typed counts: an option by the words that it may be typed with, and what it is worth where nobody typed it.
+_CHOICES: tuple[tuple[str, tuple[str, ...], Any], ...] = (
+    ("keyword", ("-k",), ""),
+    ("markexpr", ("-m",), ""),
+    ("deselect", ("--deselect",), None),
+    ("maxfail", ("-x", "--exitfirst", "--maxfail"), 0),
+    ("collectonly", ("--collect-only", "--collectonly", "--co"), False),
+    ("setuponly", ("--setup-only", "--setup-plan"), False),
+    ("setupplan", ("--setup-plan",), False),
+    ("lf", ("--lf", "--last-failed"), False),
+    ("failedfirst", ("--ff", "--failed-first"), False),
+    ("newfirst", ("--nf", "--new-first"), False),
+    ("stepwise", ("--sw", "--stepwise"), False),
+)
+_OF_THE_CACHE = ("lf", "failedfirst", "newfirst", "stepwise", "cacheshow")
+
+
+def _typed(config: pytest.Config, words: tuple[str, ...]) -> bool:
+    arguments = [str(argument) for argument in config.invocation_params.args]
+    long = {argument.partition("=")[0] for argument in arguments}
+    # -k and its value may be one word, behind other letters: -qkPART-1.
+    short = [re.match(r"-[a-zA-Z]*", argument)[0] for argument in arguments if re.match(r"-[a-zA-Z]", argument)]  # type: ignore[index]
+    return any(word in long if word.startswith("--") else any(word[1] in given for given in short) for word in words)
+
+
 def _leave_no_cache(config: pytest.Config) -> None:
     # pytest notes which tests failed in a folder of the person's; a clause that failed is found by its name.
-    typed = [str(argument).partition("=")[0] for argument in config.invocation_params.args]
-    if not set(typed) & {"--lf", "--last-failed", "--ff", "--failed-first", "--sw", "--stepwise", "--cache-show"}:
+    if not any(getattr(config.option, name, None) for name in _OF_THE_CACHE):
         for name in ("cacheprovider", "stepwise"):
             config.pluginmanager.set_blocked(name)
 
 
 def _undo_what_the_folder_chose(config: pytest.Config) -> None:
-    # An ini file's addopts must not leave clauses out; what the person typed counts.
-    typed = " ".join(map(str, config.invocation_params.args))
-    for flag, option, nothing in (("-k", "keyword", ""), ("-m", "markexpr", ""), ("--deselect", "deselect", None)):
-        if flag not in typed:
+    for option, words, nothing in _CHOICES:
+        if not _typed(config, words):
             setattr(config.option, option, nothing)
-    if "--collect-only" not in typed and "--co" not in typed:
-        config.option.collectonly = False
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Remember the clauses that were collected."""
+    if isinstance(item, ClauseItem):
+        item.config.stash.setdefault(COLLECTED, []).append(item)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put back the clauses that a conftest.py of the folder leaves out or moves."""
+    # pytest asks a conftest.py before an installed plugin, and its own -k, -m and --deselect behind both.
+    items[:] = [*config.stash.get(COLLECTED, []), *(item for item in items if not isinstance(item, ClauseItem))]
 
 
 @pytest.hookimpl(tryfirst=True)
