@@ -124,11 +124,14 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         workers._shared_seed = NextEpoch(self._worker_seed)
         try:
             return super().__iter__()
-        except Exception:
+        except Exception as error:
             # WORK-14: they did not answer.
+            death = workers.death(error)
             workers.kill()
             self._iterator = None
-            raise
+            if death is None:
+                raise
+            raise death from error
 
     def _get_iterator(self) -> Any:
         # torch reads a loader's attributes when it makes an iterator. What it reads, and its workers run, are

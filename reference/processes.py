@@ -1,12 +1,12 @@
 """Decides how the worker processes of an epoch are watched, and how they end.
 
-torch starts them and hands out the work. It notices at once when a worker is killed, but one that exits with code 0
-only when it looks, every 5 seconds without a time-out, and with one when that has passed; here it looks more often.
-And it ends the workers in peace, through queues and locks that they share. A worker that died may have taken a lock
-with it, so after a death, or when one hangs, the others are killed without a word.
+torch starts them and hands out the work. When a worker is killed it raises an error at once, wherever the main thread
+happens to be: in the user's own code, or in the middle of cleaning up, which then stays undone. Here that happens only
+while the loader waits for a worker. One that exits with code 0 torch notices only when it looks, every 5 seconds
+without a time-out, and with one when that has passed; here it looks more often.
 
-One thing is torch's: it raises the violent death of a worker wherever the main thread happens to be, in the user's
-own code too. It is an error all the same, and the next epoch starts new workers.
+torch ends the workers in peace, through queues and locks that they share. A worker that died may have taken a lock
+with it, so after a death, or when one hangs, the others are killed without a word.
 """
 
 import sys
@@ -25,14 +25,34 @@ LAST_WORDS = 5.0  # seconds that a process may take to end once its connections 
 class Workers(_MultiProcessingDataLoaderIter):
     """torch's iterator over its workers, watched and ended as told above."""
 
+    def __init__(self, loader: Any) -> None:
+        super().__init__(loader)
+        self._watch(False)
+
+    def _watch(self, on: bool) -> None:
+        """Let torch raise an error when a worker is killed, or not."""
+        if on and not self._worker_pids_set:
+            pids = tuple(worker.pid or 0 for worker in self._workers)
+            signal_handling._set_worker_pids(id(self), pids)  # type: ignore[attr-defined]
+        if not on and self._worker_pids_set:
+            signal_handling._remove_worker_pids(id(self))  # type: ignore[attr-defined]
+        self._worker_pids_set = on
+
     def _try_get_data(self, timeout: float = LOOK_AGAIN) -> tuple[bool, Any]:
         deadline = monotonic() + timeout
-        while True:
-            # ERROR-4: torch asks after its workers whenever nothing has come for this long.
-            rest = max(0.0, deadline - monotonic())
-            has_come, data = super()._try_get_data(min(rest, LOOK_AGAIN))  # type: ignore[no-untyped-call]
-            if has_come or rest <= LOOK_AGAIN:
-                return has_come, data
+        self._watch(True)
+        try:
+            while True:
+                # ERROR-4: who died before gives no signal any more, and may have left half of a message.
+                if any(worker.exitcode for worker in self._workers):
+                    raise RuntimeError("A worker has exited unexpectedly")
+                # ERROR-4: torch asks after its workers whenever nothing has come for this long.
+                rest = max(0.0, deadline - monotonic())
+                has_come, data = super()._try_get_data(min(rest, LOOK_AGAIN))  # type: ignore[no-untyped-call]
+                if has_come or rest <= LOOK_AGAIN:
+                    return has_come, data
+        finally:
+            self._watch(False)
 
     def _shutdown_workers(self) -> None:
         # Called by torch, too, when the iterator is no longer referred to.
@@ -43,7 +63,8 @@ class Workers(_MultiProcessingDataLoaderIter):
             return
         # LEAK-1, LEAK-3: torch joins its workers, and kills what has not ended after a few seconds; its segments of
         # shared memory have no names that could stay.
-        # WORK-15: a death that torch notices while it does so is no news to anybody.
+        # WORK-15: a death while it does so is no news to anybody; it only keeps torch from waiting for the dead.
+        self._watch(True)
         with suppress(RuntimeError):
             super()._shutdown_workers()
 
@@ -52,10 +73,8 @@ class Workers(_MultiProcessingDataLoaderIter):
         if self._shutdown:
             return
         self._shutdown = True
-        if self._worker_pids_set:
-            # torch raises an error when a worker that it watches is killed; these deaths are meant.
-            signal_handling._remove_worker_pids(id(self))  # type: ignore[attr-defined]
-            self._worker_pids_set = False
+        # These deaths are meant.
+        self._watch(False)
         for worker in self._workers:
             worker.kill()
         # LEAK-1, LEAK-2, LEAK-4: joined, so no zombie stays; closed, so the queues' threads end.
@@ -71,12 +90,14 @@ class Workers(_MultiProcessingDataLoaderIter):
 
     def death(self, error: Exception) -> RuntimeError | None:
         """Return what to say if the error came of the death of a worker, or None if it did not."""
+        # Workers whose share of a stream is used up end in peace; torch knows which have not.
+        busy = [worker for worker, is_busy in zip(self._workers, self._workers_status, strict=True) if is_busy]
         if isinstance(error, OSError | EOFError):
             # Part of a step went down with its worker. That is noticed before the process has quite ended.
-            wait([worker.sentinel for worker in self._workers], timeout=LAST_WORDS)
-        # Workers whose share of a stream is used up end in peace, with exit code 0; torch knows which have not.
-        states = zip(self._workers, self._workers_status, strict=True)
-        dead = [worker for worker, is_busy in states if not worker.is_alive() and (worker.exitcode or is_busy)]
+            ready = wait([worker.sentinel for worker in busy], timeout=LAST_WORDS)
+            for worker in busy:
+                worker.join(LAST_WORDS if worker.sentinel in ready else 0)
+        dead = [worker for worker in self._workers if not worker.is_alive() and (worker.exitcode or worker in busy)]
         # torch counts a dead worker as one that is not busy, once it has said so.
         was_seen = isinstance(error, RuntimeError) and "exited unexpectedly" in str(error)
         if not dead and not was_seen:

@@ -1,7 +1,6 @@
 """Exceptions in datasets, collate functions and worker initialisers, and workers that die or hang."""
 
 import os
-import re
 import signal
 import sys
 import threading
@@ -193,10 +192,10 @@ def test_a_dataset_that_cannot_be_pickled_is_an_error() -> None:
 
 
 DEATHS = [
-    (die, "exit code -9|killed by signal"),
+    (die, "exit code -9"),
     (partial(os._exit, 3), "exit code 3"),
     (partial(os._exit, 0), "exit code 0"),
-    (partial(sys.exit, 0), r"SystemExit\(0\)"),
+    (partial(sys.exit, 0), "SystemExit(0)"),
 ]
 
 
@@ -208,7 +207,7 @@ def test_a_dead_worker_is_an_error(act: Callable[[], None], named: str, persiste
     for _ in range(2):
         error = until_error(made)[1]
         assert type(error) is RuntimeError
-        assert re.search(named, str(error))
+        assert named in str(error)
     assert made._iterator is None or not made._iterator.is_usable()
 
 
@@ -260,9 +259,6 @@ def test_a_persistent_worker_that_dies_between_epochs_is_replaced() -> None:
     made = loader(Numbers(4), num_workers=2, persistent_workers=True)
     list(made)
     (victim, _) = made._iterator._workers
-    # torch watches its workers and would raise an error here; that is not what this test is about.
-    torch.utils.data._utils.signal_handling._remove_worker_pids(id(made._iterator))  # type: ignore[attr-defined]
-    made._iterator._worker_pids_set = False
     victim.kill()
     victim.join()
     assert [step.tolist() for step in made] == [[0, 1], [2, 3]]
