@@ -93,6 +93,8 @@ def _entry(clause: str, fields: Any, today: datetime.date) -> Known:
 
 
 def _date(where: str, value: Any) -> datetime.date | None:
+    if isinstance(value, datetime.datetime):  # it is a date too, but can't be compared with one
+        return value.date()
     if value is None or isinstance(value, datetime.date):
         return value
     try:
