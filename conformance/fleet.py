@@ -136,6 +136,7 @@ class ForkedSource:
                 zygote.serve(Connection(theirs.detach()), lambda: self.implementation, workdir)
                 code = 0
             finally:
+                zygote.leave(workdir)
                 os._exit(code)
         theirs.close()
         return Zygote(_connection(ours), pid)

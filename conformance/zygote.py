@@ -131,6 +131,13 @@ def _how(code: int) -> str:
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
+def leave(workdir: str) -> None:
+    """Remove a zygote's files; the last one takes the fleet's folder along, if whoever made it was killed."""
+    shutil.rmtree(workdir, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        os.rmdir(os.path.dirname(workdir))
+
+
 def main() -> None:
     """Entry point of a zygote with an interpreter of its own: arguments are a descriptor and JSON."""
     from conformance.resolve import resolve
@@ -140,4 +147,4 @@ def main() -> None:
     try:
         serve(control, lambda: resolve(settings["implementation"]), settings["workdir"])
     finally:
-        shutil.rmtree(settings["workdir"], ignore_errors=True)
+        leave(settings["workdir"])
