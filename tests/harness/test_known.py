@@ -71,7 +71,7 @@ def judged(known: dict[str, Any], load: Any = doubles, clauses: tuple[str, ...] 
         ({"PART-1": dict(ENTRY, until=datetime.date(2026, 5, 31))}, "expired on 2026-05-31"),
         ({"PART-1": dict(ENTRY, until=datetime.datetime(2026, 5, 31, 12))}, "expired on 2026-05-31"),
         ({"PART-1": dict(ENTRY, until="soon")}, "has until='soon', which is no date; write it as 2027-01-31"),
-        ({"PART-1": dict(ENTRY, until=20270131)}, "has until=20270131, which is no date"),
+        ({"PART-1": dict(ENTRY, until=7)}, "has until=7, which is no date"),
     ],
 )
 def test_a_malformed_entry_gets_a_sentence(entries: dict[str, Any], sentence: str) -> None:
