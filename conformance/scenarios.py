@@ -35,12 +35,15 @@ TIERS = {
 
 # Mostly none: large datasets cost time, and few faults need them.
 _MORE_SAMPLES = (*[0] * 24, 30, 100, 400)
+# That a buffer shuffles shows beyond chance only in longer shards.
+_MORE_IF_BUFFERED = (*[0] * 5, 30, 100)
 
 
 @st.composite
 def map_style(draw: st.DrawFn, claims: Claims) -> Scenario:
     """A map-style dataset read for a few epochs by a few ranks, and one circumstance that is changed."""
-    samples = draw(st.integers(0, 24)) + draw(st.sampled_from(_MORE_SAMPLES))
+    more = _MORE_IF_BUFFERED if claims.shuffle == "buffered" else _MORE_SAMPLES
+    samples = draw(st.integers(0, 24)) + draw(st.sampled_from(more))
     world_size = draw(st.integers(1, 4))
     batch_size = draw(st.integers(1, 5))
     factors = [draw(st.sampled_from((1, 1, 2, 3))) if claims.device_options else 1 for _ in range(3)]

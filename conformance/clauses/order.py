@@ -23,10 +23,15 @@ def _shuffles(claims: Claims) -> bool:
     return claims.shuffle is not None
 
 
-@clause("ORDER-1", floor=60)
+def _in_sight(claims: Claims) -> bool:
+    # Where steps come as they are ready, what came in which order says nothing about the shuffle.
+    return claims.shuffle is not None and claims.in_order
+
+
+@clause("ORDER-1", applies=lambda claims: claims.in_order, floor=60)
 def dataset_order(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Unshuffled, a rank's samples ascend; padding may start again behind them."""
-    if scenario.shuffle or not claims.in_order or not usable(trace.main):
+    if scenario.shuffle or not usable(trace.main):
         return None
     exercised = False
     for position in range(scenario.epochs):
@@ -63,6 +68,9 @@ def layout(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         or not usable(trace.main)
     ):
         return None
+    # Steps that come as they are ready are put in order; but where padding begins in them can't be told.
+    if not claims.in_order and claims.policy(scenario.drop_last) == "pad":
+        return None
     misplaced = _misplaced_in_runs if claims.layout == "contiguous" else _misplaced_in_strides
     exercised = False
     for position in range(scenario.epochs):
@@ -83,7 +91,7 @@ def layout(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 
 def _in_order(scenario: Scenario, claims: Claims, epoch: Epoch) -> list[int]:
     # The order inside a combined batch is BATCH-3's matter, that of the whole rank ORDER-1's.
-    if scenario.has_device_factors and claims.policy(scenario.drop_last) != "pad":
+    if not claims.in_order or (scenario.has_device_factors and claims.policy(scenario.drop_last) != "pad"):
         return sorted(epoch.samples)
     return list(epoch.samples)
 
@@ -221,7 +229,7 @@ def _differs(main: Run, rank: int, one: Epoch, other: Epoch, name: str) -> Findi
     return Finding(f"order-differs-{name}", "the same order both times", delivered, why)
 
 
-@clause("ORDER-6", applies=_shuffles, floor=10)
+@clause("ORDER-6", applies=_in_sight, floor=10)
 def epochs_differ(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """No two epochs of a seed have the same order."""
     if not scenario.shuffle or scenario.epochs < 2 or not usable(trace.main):
@@ -242,7 +250,7 @@ def epochs_differ(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     return [Finding("same-order-each-epoch", "another order in each epoch", delivered, _chance(bits * (len(same) - 1)))]
 
 
-@clause("ORDER-7", applies=_shuffles, floor=10)
+@clause("ORDER-7", applies=_in_sight, floor=10)
 def seeds_differ(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Another seed gives another order in the same epoch."""
     variant = trace.variant("seed+1")
@@ -251,7 +259,7 @@ def seeds_differ(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     return _compare_seeds(scenario, claims, trace.main, variant, shift=0)
 
 
-@clause("ORDER-14", level="SHOULD", applies=_shuffles, floor=5)
+@clause("ORDER-14", level="SHOULD", applies=_in_sight, floor=5)
 def seed_and_epoch_are_not_added(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Epoch e + 1 of a seed is not epoch e of the next seed."""
     variant = trace.variant("seed+1")
