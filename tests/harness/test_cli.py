@@ -1,0 +1,99 @@
+"""The command `loaderspec`: its codes and what it prints."""
+
+import json
+from pathlib import Path
+
+import pytest
+import runs
+
+from conformance.clauses import CLAUSES
+from conformance.cli import main
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_green_run_ends_with_0(capfd: pytest.CaptureFixture[str]) -> None:
+    """The table and the counts are printed, and no file is left."""
+    assert 0 == main(["run", runs.PLAIN, "--tier=quick"])
+    out, err = capfd.readouterr()
+    assert "" == err
+    assert "PART-1    HOLDS" in out
+    assert [] == list(Path().iterdir())
+
+
+def test_a_case_is_replayed(capfd: pytest.CaptureFixture[str]) -> None:
+    """One case is judged, for one clause."""
+    assert 0 == main(["run", runs.PLAIN, "--case=PART-1-n1,w2,b1,keep"])
+    assert capfd.readouterr().out.endswith("plain_loader.py: 1 HOLD\n")
+
+
+def test_a_random_seed_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    """What --seed=random chose stands in the report, so that the run can be repeated."""
+    assert 0 == main(["run", runs.PLAIN, "--case=PART-1-n1,w2,b1,keep", "--seed=random", "--report-json=report.json"])
+    assert type(json.loads(Path("report.json").read_text())["seed"]) is int
+
+
+def test_explain_prints_a_clause(capsys: pytest.CaptureFixture[str]) -> None:
+    """The sentence of the specs, and where it stands."""
+    assert 0 == main(["explain", "PART-1"])
+    out = capsys.readouterr().out
+    assert out.startswith("PART-1  MUST")
+    assert "no sample is delivered twice" in out
+
+
+def test_explain_alone_lists_the_clauses(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line a clause, each once."""
+    assert 0 == main(["explain"])
+    assert sorted(CLAUSES) == sorted(line.split()[0] for line in capsys.readouterr().out.splitlines())
+
+
+@pytest.mark.parametrize("clause", ["PART-99", "part", ""])
+def test_explain_of_no_clause_gets_a_sentence(clause: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Code 4, and the ids that look most like it."""
+    assert 4 == main(["explain", clause])
+    out, err = capsys.readouterr()
+    assert ("", 1) == (out, len(err.splitlines()))
+    assert f"there is no clause {clause!r}" in err
+
+
+CHAIN = ["plan", "--samples", "50000", "--batch-size", "32", "--instances", "4", "--replicas", "8"]
+
+
+def test_plan_prints_the_tutorials_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    """1562 batches, 390 an instance, 195 a replica, 2 superfluous."""
+    assert 0 == main(CHAIN)
+    out = capsys.readouterr().out
+    assert all(number in out for number in ("1562", "390", "195", "2"))
+
+
+def test_plan_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same numbers for a program."""
+    assert 0 == main([*CHAIN, "--json"])
+    assert isinstance(json.loads(capsys.readouterr().out), dict)
+
+
+@pytest.mark.parametrize(
+    "words", [["--samples=-1"], ["--batch-size=0"], ["--instances=two"], ["--replicas=3"], ["--batch-size=1.5"]]
+)
+def test_a_bad_plan_gets_a_sentence(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A number that can't be is refused with a code that is not 0, and no numbers are printed."""
+    try:
+        code = main([*CHAIN, *words])
+    except SystemExit as left:
+        code = int(str(left.code))
+    out, err = capsys.readouterr()
+    assert ("", True) == (out, code != 0)
+    assert words[0].partition("=")[2] in err
+
+
+@pytest.mark.parametrize("words", [[], ["judge"], ["run"]])
+def test_a_bad_call_shows_the_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """argparse's own code and text."""
+    with pytest.raises(SystemExit) as left:
+        main(words)
+    assert 2 == left.value.code
+    assert "usage: loaderspec" in capsys.readouterr().err
