@@ -2,15 +2,16 @@
 
 torch starts them and hands out the work. When a worker is killed it raises an error at once, wherever the main thread
 happens to be: in the user's own code, or in the middle of cleaning up, which then stays undone. Here that happens only
-while the loader waits for a worker. One that exits with code 0 torch notices only when it looks, every 5 seconds
-without a time-out, and with one when that has passed; here it looks more often.
+while a message is read, which else might wait for ever for its second half. Otherwise torch notices a death when it
+looks, every 5 seconds without a time-out, and with one when that has passed; here it looks more often.
 
 torch ends the workers in peace, through queues and locks that they share. A worker that died may have taken a lock
 with it, so after a death, or when one hangs, the others are killed without a word.
 """
 
 import sys
-from contextlib import suppress
+import weakref
+from collections.abc import Callable
 from multiprocessing.connection import wait
 from time import monotonic
 from typing import Any
@@ -27,7 +28,14 @@ class Workers(_MultiProcessingDataLoaderIter):
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
+        if not self._pin_memory:
+            queue: Any = self._worker_result_queue
+            queue._recv_bytes = _Reading(self, queue._recv_bytes)
+
+    def _reset(self, loader: Any, first_iter: bool = False) -> None:
+        # torch has just begun to watch. An error while a queue starts its thread would leave the thread for ever.
         self._watch(False)
+        super()._reset(loader, first_iter)
 
     def _watch(self, on: bool) -> None:
         """Let torch raise an error when a worker is killed, or not."""
@@ -40,19 +48,12 @@ class Workers(_MultiProcessingDataLoaderIter):
 
     def _try_get_data(self, timeout: float = LOOK_AGAIN) -> tuple[bool, Any]:
         deadline = monotonic() + timeout
-        self._watch(True)
-        try:
-            while True:
-                # ERROR-4: who died before gives no signal any more, and may have left half of a message.
-                if any(worker.exitcode for worker in self._workers):
-                    raise RuntimeError("A worker has exited unexpectedly")
-                # ERROR-4: torch asks after its workers whenever nothing has come for this long.
-                rest = max(0.0, deadline - monotonic())
-                has_come, data = super()._try_get_data(min(rest, LOOK_AGAIN))  # type: ignore[no-untyped-call]
-                if has_come or rest <= LOOK_AGAIN:
-                    return has_come, data
-        finally:
-            self._watch(False)
+        while True:
+            # ERROR-4: torch asks after its workers whenever nothing has come for this long.
+            rest = max(0.0, deadline - monotonic())
+            has_come, data = super()._try_get_data(min(rest, LOOK_AGAIN))  # type: ignore[no-untyped-call]
+            if has_come or rest <= LOOK_AGAIN:
+                return has_come, data
 
     def _shutdown_workers(self) -> None:
         # Called by torch, too, when the iterator is no longer referred to.
@@ -61,12 +62,18 @@ class Workers(_MultiProcessingDataLoaderIter):
         if any(worker.exitcode for worker in self._workers):
             self.kill()
             return
+        self._watch(True)
+        try:
+            # A worker that is killed while it looks at this takes the lock with it.
+            self._workers_done_event.set()
+        except RuntimeError:
+            # WORK-15: a death is no news to whoever closes the loader.
+            self.kill()
+            return
+        self._watch(False)
         # LEAK-1, LEAK-3: torch joins its workers, and kills what has not ended after a few seconds; its segments of
         # shared memory have no names that could stay.
-        # WORK-15: a death while it does so is no news to anybody; it only keeps torch from waiting for the dead.
-        self._watch(True)
-        with suppress(RuntimeError):
-            super()._shutdown_workers()
+        super()._shutdown_workers()
 
     def kill(self) -> None:
         """End the workers without their help."""
@@ -109,3 +116,24 @@ class Workers(_MultiProcessingDataLoaderIter):
             f"it): see what it printed, and whether memory ran out; num_workers=0 runs the dataset where it can be "
             f"debugged."
         )
+
+
+class _Reading:
+    """Reads one message of the workers; the death of one ends it with an error."""
+
+    def __init__(self, workers: Workers, read: Callable[[], bytes]) -> None:
+        # Weakly, because the queue belongs to the workers, and they must go when nobody refers to them.
+        self.workers = weakref.ref(workers)
+        self.read = read
+
+    def __call__(self) -> bytes:
+        workers = self.workers()
+        assert workers is not None
+        workers._watch(True)
+        try:
+            # ERROR-4: who died before this gives no sign any more, and may have left half of a message.
+            if any(worker.exitcode for worker in workers._workers):
+                raise EOFError("A worker process has ended.")
+            return self.read()
+        finally:
+            workers._watch(False)
