@@ -23,6 +23,11 @@ def _happened(rank: RankRun) -> bool:
     return bool(rank.remark("fired")) or (rank.failure is not None and rank.failure.kind in ("hung", "died"))
 
 
+def _while_loading(rank: RankRun) -> bool:
+    # A loader that reads the whole dataset into its own files fails before the first epoch, and is right to.
+    return rank.failure is not None and rank.failure.kind == "raised" and rank.failure.where == "load"
+
+
 def _first_failure(rank: RankRun) -> Failure | None:
     return rank.failure or next((epoch.failure for epoch in rank.epochs if epoch.failure), None)
 
@@ -77,7 +82,11 @@ def _arrives(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> Verdi
 def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What comes before the failing step is delivered, and nothing of it or behind it."""
     (rank,) = trace.main.ranks
-    if _fault(scenario) not in ("raise", "collate") or not rank.epochs or not rank.epochs[0].failure:
+    if _fault(scenario) not in ("raise", "collate"):
+        return None
+    if _while_loading(rank):
+        return []
+    if not rank.epochs or not rank.epochs[0].failure:
         return None
     delivered = list(rank.epochs[0].samples)
     expected = before_the_fault(scenario)
@@ -127,8 +136,11 @@ def hanging_workers_are_errors(scenario: Scenario, claims: Claims, trace: Trace)
 
 def _is_an_error(scenario: Scenario, trace: Trace, faults: tuple[str, ...], why: str) -> Verdict:
     (rank,) = trace.main.ranks
-    if _fault(scenario) not in faults or not _happened(rank):
+    if _fault(scenario) not in faults:
         return None
+    if not _happened(rank):
+        # A loader that reads by threads, or from files, has no process that could die.
+        return None if any(read.process for read in rank.reads) or rank.failure else []
     failure = _first_failure(rank)
     if failure is not None and failure.kind == "raised":
         return []

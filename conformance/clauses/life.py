@@ -47,7 +47,11 @@ def two_iterators(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 def whole_after_an_error(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """After a failing epoch the next one is whole, or an error."""
     (rank,) = trace.main.ranks
-    if not scenario.fault or rank.failure or len(rank.epochs) < 2 or not rank.epochs[0].failure:
+    if not scenario.fault:
+        return None
+    if rank.failure and rank.failure.kind == "raised" and rank.failure.where == "load":
+        return []  # it reads the whole dataset before the first epoch, and there is none
+    if rank.failure or len(rank.epochs) < 2 or not rank.epochs[0].failure:
         return None
     epoch = rank.epochs[1]
     if epoch.failure or whole(scenario, claims, epoch):
