@@ -19,7 +19,15 @@ _FILES = (
     "checks/partition.py",
     "checks/order.py",
     "checks/statistics.py",
+    "checks/workers.py",
+    "checks/life.py",
+    "checks/faults.py",
     "probe.py",
+    "kinds.py",
+    "watch.py",
+    "conducts.py",
+    "consumer.py",
+    "resources.py",
     "rank.py",
     "judge.py",
 )
@@ -27,7 +35,7 @@ _ONLY = re.compile(r"  # only: (\w+)$")
 
 
 @cache
-def _pieces() -> dict[str, tuple[str, str]]:
+def pieces() -> dict[str, tuple[str, str]]:
     """Every function and class by name: the file it is from, and its source. A script defines the stand-ins itself."""
     found: dict[str, tuple[str, str]] = {}
     for name in _FILES:
@@ -63,9 +71,9 @@ def pieces_for(roots: dict[str, str], flags: frozenset[str]) -> list[str]:
     while waiting:
         name = waiting.pop()
         if name not in texts:
-            texts[name] = _chosen_lines(_pieces()[name][1], flags)
-            waiting += [used for used in names_in(texts[name]) if used in _pieces()]
-    ordered = [name for name in _pieces() if name in texts]
+            texts[name] = _chosen_lines(pieces()[name][1], flags)
+            waiting += [used for used in names_in(texts[name]) if used in pieces()]
+    ordered = [name for name in pieces() if name in texts]
     return [texts[name].replace(f"def {name}(", f"def {roots.get(name, name)}(", 1) for name in ordered]
 
 

@@ -17,21 +17,25 @@ from conformance.campaign import Case
 from conformance.clauses import CLAUSES
 from conformance.contract import Claims, Request
 from conformance.fleet import HASH_SEEDS, Fleet, SpawnedSource
+from conformance.leaks import GRACE, SHORT_GRACE
 from conformance.member import Task
 from conformance.observe import SEED_STRIDE, observe, with_unshuffled
 from conformance.report.adapter_source import Adapter, adapter_of
 from conformance.report.assemble import imports_for, pieces_for
-from conformance.report.script.checks import OF_FAILURES, check_of
+from conformance.report.choice import COUNTED, flags_of, roots_of
 from conformance.report.text import COLUMNS, REPRO_FOLDER
+from conformance.scenario import place_of
 from conformance.spec_text import clause_text
 from conformance.trace import Epoch, RankRun, Trace
 
 PATIENCE = 10.0
-_OF_REPEATING = ("PART-7", "ORDER-5", "ORDER-9")
-_OF_GENERATORS = ("ORDER-10", "ORDER-11")
+# Whoever orders by the clock, or by nothing at all, gives the same small order twice now and then; and of workers that
+# race the right one may win.
+_OF_CHANCE = ("PART-7", "ORDER-5", "ORDER-9", "WORK-6", "ERROR-2")
 _USE = """\
 This script needs Python and the implementation, and nothing else. Each rank runs in a process of its own.
 It exits 1 while the fault lives, 0 when it is fixed, and 2 when it can't tell."""
+_PROBES = ("class Dataset", "class Elements")
 _MACHINERY = "# --- How each rank is run, in a process of its own; the loader and the rule stand above. ---"
 _START = """\
 if __name__ == "__main__":
@@ -69,13 +73,12 @@ def script(case: Case, implementation_spec: str, claims: Claims | None = None, p
     claims = claims or _claims_of(implementation_spec)
     adapter = adapter_of(implementation_spec)
     plan = _plan_of(case)
-    roots = {check_of(case.clause, case.scenario.samples).__name__: "check", "main": "main", "one_rank": "one_rank"}
-    roots |= {adapter.implementation: "implementation"} | ({adapter.find: "find"} if adapter.find else {})
-    pieces = pieces_for(roots, _flags(case, claims, plan))
+    flags = flags_of(case, claims, [tasks[0] for tasks in plan.tasks], any(plan.shifts))
+    pieces = pieces_for(roots_of(case, adapter), flags)
     facts = "\n".join([*_constants(case, adapter, plan, patience), _case(case, claims, "\n".join(pieces))])
     imports = imports_for([*pieces, facts, _START])
     # A reader who wants to know the rule and the loader has seen both when the rest begins.
-    pieces.insert(next(at for at, piece in enumerate(pieces) if piece.startswith("class Dataset")), _MACHINERY)
+    pieces.insert(next(at for at, piece in enumerate(pieces) if piece.startswith(_PROBES)), _MACHINERY)
     parts = [_docstring(case, implementation_spec), imports, facts, adapter.text.rstrip(), *pieces, _START]
     return "\n\n\n".join(part for part in parts if part).replace('"""\n\n\n', '"""\n\n', 1)
 
@@ -90,6 +93,7 @@ class _Plan:
     names: list[str] = field(default_factory=list)
     tasks: list[Sequence[Task]] = field(default_factory=list)
     shifts: list[int] = field(default_factory=list)
+    patience: float = 0.0
 
     def run(self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None) -> tuple[RankRun, ...]:
         """Note the tasks; every rank ends at once."""
@@ -102,25 +106,10 @@ def _plan_of(case: Case) -> _Plan:
     plan = _Plan()
     # The very code that runs a scenario says what its runs are.
     trace: Trace = observe(cast(Fleet, plan), case.scenario)
-    if CLAUSES[case.clause].twin:
+    if case.clause in CLAUSES and CLAUSES[case.clause].twin:
         trace = with_unshuffled(cast(Fleet, plan), trace)
     plan.names = [run.name for run in trace.runs]
     return plan
-
-
-def _flags(case: Case, claims: Claims, plan: _Plan) -> frozenset[str]:
-    """What this case needs of the lines that not every script needs."""
-    needs = {
-        "complete": case.clause not in OF_FAILURES,
-        "set_epoch": claims.epochs != "automatic",
-        "failures": case.clause in OF_FAILURES,
-        "states": case.clause in _OF_GENERATORS,
-        "close": case.clause in (*OF_FAILURES, *_OF_GENERATORS),
-        "others": any(tasks[0].after_others for tasks in plan.tasks),
-        "again": any(plan.shifts),
-        "group": claims.ranks == "process_group",
-    }
-    return frozenset(name for name, needed in needs.items() if needed)
 
 
 # --- what stands at the top of a script -----------------------------------------------------------------------------
@@ -147,22 +136,37 @@ def _constants(case: Case, adapter: Adapter, plan: _Plan, patience: float) -> li
     main = plan.tasks[0]
     # An adapter may read any field of a request; what the case does not ask for has its usual value.
     usual = {each.name: each.default for each in fields_of(Request) if each.default is not MISSING}
-    request = {**usual, **main[0].arguments}
+    request = {**usual, **main[0].arguments, **main[0].hooked}
     del request["rank"]
-    # Whoever orders by the clock, or by nothing at all, gives the same small order twice now and then.
-    attempts = 6 if case.clause in _OF_REPEATING else 1
+    attempts = 6 if case.clause in _OF_CHANCE else 1
     values = {**adapter.constants, "ASKED": case.scenario.describe(), "EXPECTED": case.finding.expected}
+    # Two rounds of one reading, and the grace in which things may end.
+    seconds = patience + 2 * GRACE if main[0].leaks else patience
     return [
         *(f"{name} = {value!r}" for name, value in values.items()),
         f"SAMPLES = {main[0].samples}",
         f"RANKS = {[task.arguments['rank'] for task in main]}",
         f"REQUEST = {_keywords('dict', request)}",
         f"RANDOM_SEED = {main[0].random_seed}  # of the global generators, before each run",
-        f"PATIENCE = {patience:g}  # seconds for a run of all its epochs",
+        f"PATIENCE = {seconds:g}  # seconds for a run of all its epochs",
         f"ATTEMPTS = {attempts}  # without a fault, before it counts as fixed",
+        *_places(case),
         "# What each run changes, and the epochs that it reads.",
         f"RUNS = {_runs(case, plan)}",
     ]
+
+
+def _places(case: Case) -> list[str]:
+    """Where the fault is and when the consumer acts, in cases that have that, and what is counted."""
+    lines = []
+    if case.scenario.fault:
+        lines.append(f"PLACE = {place_of(case.scenario.fault)}  # where the fault is: {case.scenario.fault}")
+    if "@" in case.scenario.conduct:
+        lines.append(f"AFTER = {place_of(case.scenario.conduct)}  # the steps that are read first")
+    if case.clause in COUNTED:
+        lines.append(f"LEFT = {COUNTED[case.clause][1]!r}")
+        lines.append(f"GRACES = {(SHORT_GRACE, GRACE)}  # seconds after each round in which things may still end")
+    return lines
 
 
 def _runs(case: Case, plan: _Plan) -> str:
@@ -202,6 +206,8 @@ def _case(case: Case, claims: Claims, source: str) -> str:
         "length": claims.length,
         "in_order": claims.in_order,
         "shuffle_claim": claims.shuffle,
+        "iterable_workers": claims.iterable_workers,
+        "errors": claims.errors,
     }
     names = dict.fromkeys(re.findall(r"\bcase\.(\w+)", source))
     return f"CASE = {_keywords('SimpleNamespace', {name: known[name] for name in names})}"

@@ -7,14 +7,15 @@ continued with a backslash, never cut.
 import shlex
 import textwrap
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
 
 from conformance.campaign import Case
 from conformance.clauses.base import Level
 from conformance.outcome import Outcome, Report
+from conformance.report.choice import has_script
 from conformance.report.guarantees import guarantee_line
-from conformance.report.script.checks import CHECKS
 from conformance.spec_text import clause_text
+
+__all__ = ["failure_block", "has_script", "summary"]
 
 COLUMNS = 110
 BLOCK_LINES = 12
@@ -23,9 +24,6 @@ _LABEL = 18  # the columns of "  smallest case   "
 _VALUE = COLUMNS - _LABEL
 # What was delivered is shown in at least so many lines; the words around it are shortened first.
 _LEAST_DELIVERED = 3
-# What a reproduction script can ask for.
-_FACTORS = ("world_size", "batch_size", "gradient_accumulation", "replication_factor", "device_iterations")
-_SCRIPTED = (*_FACTORS, "drop_last", "shuffle", "num_workers", "epochs", "seed", "seeds", "variant", "refusal")
 _COLOURS = {"HOLDS": "32", "VIOLATED": "31", "KNOWN": "33", "NOT EXERCISED": "31", "INVALID": "31"}
 # The order and the words of the last line. The verb is the clauses', so that "30 HOLD".
 _COUNTED = ("HOLDS", "VIOLATED", "VIOLATED (SHOULD)", "KNOWN", "NOT EXERCISED", "INVALID", "NOT CLAIMED")
@@ -43,16 +41,6 @@ def failure_block(case: Case, implementation: str) -> str:
     parts = [("smallest case", smallest), ("expected", expected), ("delivered", delivered), ("why", why)]
     lines = [*head, *(line for name, lines in parts for line in _field(name, lines))]
     return "\n".join([*lines, *(line for command in commands for line in command)])
-
-
-def has_script(case: Case) -> bool:
-    """Whether a reproduction script can show the case: its clause has a check, and it asks for nothing unusual."""
-    usual = all(
-        getattr(case.scenario, each.name) == each.default
-        for each in fields(case.scenario)
-        if each.name not in _SCRIPTED and each.default is not MISSING
-    )
-    return case.clause in CHECKS and usual
 
 
 def summary(report: Report, color: bool = False) -> str:

@@ -33,6 +33,8 @@ def main() -> None:
         failures = [rank.failure for ranks in runs.values() for rank in ranks if rank.failure]  # only: complete
         if failures:  # only: complete
             give_up(f"a rank {failures[0].kind} ({failures[0].message})")  # only: complete
+        if not any(getattr(rank, "broken", True) for rank in runs["main"]):  # only: fault
+            give_up("the fault that the case asks for did not happen")  # only: fault
         fault = check(CASE, runs)
         if fault:
             print(f"still violated: {fault}")
@@ -78,6 +80,8 @@ def delivered(runs: dict[str, list[SimpleNamespace]]) -> list[str]:
             for epoch in rank.epochs:
                 steps = " | ".join(" ".join(map(str, step)) for step in epoch.steps) or "(no steps)"
                 lines.append(f"{name}, epoch {epoch.number}, rank {position}: {steps}"[:100])
+                if epoch.failure:  # only: consumer
+                    lines.append(f"    then {epoch.failure.kind} ({epoch.failure.message})")  # only: consumer
             if rank.failure:
                 lines.append(f"{name}, rank {position}: {rank.failure.kind} ({rank.failure.message})")
     return lines[:20] + [f"... and {len(lines) - 20} more lines"] * (len(lines) > 20)

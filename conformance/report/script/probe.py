@@ -1,10 +1,20 @@
 """What a loader is given and what is read out of its batches, as in `conformance.datasets` but without NumPy."""
 
+import importlib
+import sys
+from collections.abc import Iterator
 from typing import Any
+
+from conformance.report.script.watch import break_once, log_read
+
+
+def make_sample(index: int) -> Any:
+    """Stands for what a sample of the case is, if it is no number."""
+    raise NotImplementedError
 
 
 class Dataset:
-    """Sample i is the integer 1000 + i."""
+    """Sample i is the integer 1000 + i, or made from i."""
 
     def __init__(self, length: int) -> None:
         self.length = length
@@ -12,10 +22,38 @@ class Dataset:
     def __len__(self) -> int:
         return self.length
 
-    def __getitem__(self, index: int) -> int:
+    def __getitem__(self, index: int) -> Any:
         if not -self.length <= index < self.length:
             raise IndexError(index)
-        return 1000 + int(index) % self.length
+        log_read(int(index) % self.length, self)  # only: log
+        break_once(int(index) % self.length)  # only: broken
+        return make_sample(int(index) % self.length)  # only: kind
+        return 1000 + int(index) % self.length  # only: numbers
+
+
+class Elements:
+    """An iterable dataset: element i is 1000 + i, or made from i. It yields all of them: splitting is not its task."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+
+    def __iter__(self) -> Iterator[Any]:
+        for index in range(self.length):
+            log_read(index, self)  # only: log
+            break_once(index)  # only: broken
+            yield make_sample(index)  # only: kind
+            yield 1000 + index  # only: numbers
+
+    def __reduce__(self) -> Any:
+        return elements, (self.length,)
+
+
+def elements(length: int) -> Any:
+    """An iterable dataset, of torch's kind where the implementation has loaded torch."""
+    if "torch" not in sys.modules:
+        return Elements(length)
+    base = importlib.import_module("torch.utils.data").IterableDataset
+    return type("TorchElements", (Elements, base), {})(length)
 
 
 def decode(batch: Any) -> list[int]:

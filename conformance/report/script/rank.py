@@ -8,11 +8,13 @@ import json
 import os
 import random
 import sys
+import tempfile
 import traceback
 from dataclasses import make_dataclass
 from typing import Any
 
-from conformance.report.script.probe import Dataset
+from conformance.report.script.probe import Dataset, elements
+from conformance.report.script.watch import breaking_collate, breaking_initialiser
 
 SAMPLES = RANDOM_SEED = 0
 PATIENCE = 10.0
@@ -26,12 +28,21 @@ def implementation() -> tuple[Any, Any]:
     raise NotImplementedError
 
 
+def read(load: Any, decode: Any, request: Any, numbers: Any) -> dict[str, Any]:
+    """Stands for the way in which the case reads its loader."""
+    raise NotImplementedError
+
+
 def one_rank(position: int, folder: str, names: list[str]) -> None:
     """What the process of a rank does: these runs one after the other, and a line of JSON for each."""
     result = open(f"{folder}/result", "w")  # noqa: SIM115
-    with contextlib.suppress(ImportError):  # only: states
-        importlib.import_module("numpy")  # only: states
+    os.environ.update(WATCH=folder, CONSUMER=str(os.getpid()))  # only: watched
+    os.environ["TMPDIR"] = tempfile.tempdir = f"{folder}/tmp"  # only: left
+    os.mkdir(tempfile.tempdir)  # only: left
+    with contextlib.suppress(ImportError):  # only: numpy
+        importlib.import_module("numpy")  # only: numpy
     try:
+        importlib.import_module("numpy")  # only: arrays
         load, decode = implementation()
     except (Exception, SystemExit) as error:
         print(json.dumps({"impossible": f"{type(error).__name__}: {error}"}), file=result, flush=True)
@@ -66,7 +77,11 @@ def make_request(samples: int, rank: Any, folder: str, run: dict[str, Any]) -> R
     workdir = f"{folder}/map-{samples}"
     os.makedirs(workdir, exist_ok=True)
     changes = {name: run[name] for name in run if name in REQUEST}
-    return Request(dataset=Dataset(samples), rank=rank, workdir=workdir, **{**REQUEST, **changes})
+    changes["collate_fn"] = breaking_collate  # only: collate
+    changes["worker_init_fn"] = breaking_initialiser  # only: init
+    dataset = Dataset(samples)  # only: map
+    dataset = elements(samples)  # only: iterable
+    return Request(dataset=dataset, rank=rank, workdir=workdir, **{**REQUEST, **changes})
 
 
 def seed_generators(seed: int) -> None:
@@ -78,7 +93,7 @@ def seed_generators(seed: int) -> None:
         sys.modules["torch"].manual_seed(seed)
 
 
-def read(load: Any, decode: Any, request: Any, numbers: Any) -> dict[str, Any]:
+def read_epochs(load: Any, decode: Any, request: Any, numbers: Any) -> dict[str, Any]:
     """Read one rank's loader, epoch after epoch, and note what it delivers or how it fails."""
     noted: dict[str, Any] = {"epochs": [], "failure": None}
     kind = "raised"

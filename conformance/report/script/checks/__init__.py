@@ -8,7 +8,7 @@ They are simpler than the judges, use the standard library alone, and need to ag
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from conformance.report.script.checks import arithmetic, order, partition, statistics
+from conformance.report.script.checks import arithmetic, faults, life, order, partition, statistics, workers
 
 Check = Callable[[SimpleNamespace, dict[str, list[SimpleNamespace]]], str]
 
@@ -47,10 +47,44 @@ CHECKS: dict[str, Check] = {
     "ORDER-12": statistics.uniform,
     "ORDER-13": statistics.mixes_across_ranks,
     "ORDER-14": order.seed_and_epoch_not_added,
+    "WORK-1": workers.same_samples_with_workers,
+    "WORK-2": workers.reads_once,
+    "WORK-3": workers.split_over_workers,
+    "WORK-4": workers.replicated_over_workers,
+    "WORK-5": workers.bounded_loss,
+    "WORK-6": workers.order_within_a_worker,
+    "WORK-7": workers.worker_information,
+    "WORK-8": workers.workers_draw_differently,
+    "WORK-9": workers.ranks_draw_differently,
+    "WORK-10": workers.epochs_draw_differently,
+    "WORK-11": workers.draws_repeat,
+    "WORK-12": life.whole_after_leaving,
+    "WORK-13": life.two_iterators,
+    "WORK-14": life.whole_after_an_error,
+    "WORK-15": life.stays_at_its_end,
+    "WORK-16": life.kept_batches_stay,
+    "WORK-17": life.types_survive,
+    "ERROR-1": faults.error_arrives,
+    "ERROR-2": faults.error_in_its_place,
+    "ERROR-3": faults.no_short_epoch,
+    "ERROR-4": faults.is_an_error,
+    "ERROR-5": faults.error_arrives,
+    "ERROR-6": faults.error_arrives,
+    "ERROR-7": faults.is_an_error,
+    "ERROR-8": faults.only_the_failing_sample_is_skipped,
+    "LEAK-1": faults.nothing_left,
+    "LEAK-2": faults.nothing_left,
+    "LEAK-3": faults.nothing_left,
+    "LEAK-4": faults.nothing_left,
+    "LEAK-5": faults.memory_does_not_grow,
 }
 
 # A run that raises, hangs or dies is the fault itself here; under any other clause it is no answer.
 OF_FAILURES = ("BATCH-4", "BATCH-5", "COUNT-6", "COUNT-7")
+# Chapters 4 and 10: a consumer reads here that does more than read and close. Some of these checks need an answer of
+# every rank, as those of chapters 1 to 3 do; the others know what to say of a run that fails.
+OF_CONSUMERS = tuple(name for name in CHECKS if name.startswith(("WORK", "ERROR", "LEAK")))
+COMPLETE = ("WORK-2", *(f"WORK-{number}" for number in range(5, 12)))
 
 
 def check_of(clause_id: str, samples: int) -> Check:

@@ -23,3 +23,15 @@ def missing_from(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]) -> 
     """The samples that came on no rank."""
     times = times_of(case, epochs)
     return [index for index in range(case.samples) if not times[index]]
+
+
+def failure_in(ranks: list[SimpleNamespace]) -> str:
+    """How a rank ended before its time, in words, or ""."""
+    found = [rank.failure for rank in ranks if rank.failure]
+    return f"{found[0].kind} ({found[0].message})" if found else ""
+
+
+def first_failure(rank: SimpleNamespace) -> SimpleNamespace | None:
+    """How a rank ended before its time, or else its first epoch that did."""
+    found = [rank.failure, *(epoch.failure for epoch in rank.epochs)]
+    return next((failure for failure in found if failure), None)

@@ -1,0 +1,124 @@
+"""What a script needs: decides which cases get one, and which functions and lines of `script/` go into it."""
+
+from dataclasses import MISSING, fields
+
+from conformance.campaign import Case
+from conformance.contract import Claims
+from conformance.member import Task
+from conformance.report.adapter_source import Adapter
+from conformance.report.script.checks import CHECKS, COMPLETE, OF_CONSUMERS, OF_FAILURES, check_of
+from conformance.scenario import Scenario
+
+OF_GENERATORS = ("ORDER-10", "ORDER-11")
+# What every script can ask for, and what only those of a consumer can that does more than read and close.
+_FACTORS = ("world_size", "batch_size", "gradient_accumulation", "replication_factor", "device_iterations")
+_SCRIPTED = (*_FACTORS, "drop_last", "shuffle", "num_workers", "epochs", "seed", "seeds", "variant", "refusal")
+_OF_CONSUMERS = ("dataset", "fault", "conduct", "kind")
+# Checks that know one rank which keeps everything: what came before a fault, and what a whole epoch is.
+_OF_ONE_RANK = tuple(name for name in OF_CONSUMERS if name not in [f"WORK-{number}" for number in range(1, 12)])
+
+_AT_A_READ = {
+    "raise": "raise_broken",
+    "stop": "raise_stop",
+    "index": "raise_index",
+    "kill": "be_killed",
+    "exit": "exit_at_once",
+    "hang": "hang_for_ever",
+}
+_CONDUCTS = {
+    "leave": "leave_early",
+    "two": "read_two",
+    "kept": "keep_everything",
+    "ended": "read_beyond_the_end",
+}
+# What is counted, by the function that counts it and in words.
+COUNTED = {
+    "LEAK-1": ("held_processes", "child processes are"),
+    "LEAK-2": ("held_descriptors", "open descriptors are"),
+    "LEAK-3": ("held_files", "temporary files or shared-memory segments are"),
+    "LEAK-4": ("held_threads", "threads are"),
+}
+# What must be seen of each read.
+_WITH_INFO = ("WORK-7", "WORK-8", "WORK-9", "WORK-10", "WORK-11")
+_WITH_DRAWS = ("WORK-8", "WORK-9", "WORK-10", "WORK-11")
+_LOGGED = ("WORK-2", "WORK-6", *_WITH_INFO)
+_ARRAYS = ("buffer", "large", "arrays", "tensors")
+
+
+def has_script(case: Case) -> bool:
+    """Whether a reproduction script can show the case: its clause has a check, and it asks for nothing unusual."""
+    scenario = case.scenario
+    known = (*_SCRIPTED, *_OF_CONSUMERS) if case.clause in OF_CONSUMERS else _SCRIPTED
+    if case.clause in _OF_ONE_RANK and (scenario.world_size != 1 or scenario.drop_last or scenario.shuffle):
+        return False
+    # Which step a worker's element would have been in is nobody's promise.
+    if case.clause == "ERROR-2" and scenario.dataset == "iterable" and scenario.num_workers:
+        return False
+    usual = all(
+        getattr(scenario, each.name) == each.default
+        for each in fields(scenario)
+        if each.name not in known and each.default is not MISSING
+    )
+    return case.clause in CHECKS and usual
+
+
+def roots_of(case: Case, adapter: Adapter) -> dict[str, str]:
+    """The functions that a script begins with, and the name of each there."""
+    scenario = case.scenario
+    roots = {check_of(case.clause, scenario.samples).__name__: "check", "main": "main", "one_rank": "one_rank"}
+    roots |= {adapter.implementation: "implementation"} | ({adapter.find: "find"} if adapter.find else {})
+    if case.clause not in OF_CONSUMERS:
+        return {**roots, "read_epochs": "read"}
+    roots |= {_conduct(scenario): "consume"}
+    roots |= {f"{scenario.kind}_sample": "make_sample"} if scenario.kind else {}
+    fault = scenario.fault.partition("@")[0]
+    roots |= {_AT_A_READ[fault]: "fail"} if fault in _AT_A_READ else {}
+    if case.clause in COUNTED:
+        return {**roots, "read_twice": "read", COUNTED[case.clause][0]: "count_held"}
+    return {**roots, "read_as_consumer": "read"}
+
+
+def _conduct(scenario: Scenario) -> str:
+    conduct = scenario.conduct.partition("@")[0]
+    if conduct in _CONDUCTS:
+        return _CONDUCTS[conduct]
+    if scenario.kind not in ("", "buffer"):
+        return "watch_memory" if scenario.kind == "large" else "look_at_types"
+    return "read_through_fault" if scenario.fault else "read_whole"
+
+
+def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> frozenset[str]:
+    """What this case needs of the lines that not every script needs. `tasks` are those of one rank."""
+    consumers, clause, scenario = case.clause in OF_CONSUMERS, case.clause, case.scenario
+    fault = scenario.fault.partition("@")[0] if consumers else ""
+    needs = {
+        "complete": clause in COMPLETE if consumers else clause not in OF_FAILURES,
+        "set_epoch": claims.epochs != "automatic",
+        "failures": clause in OF_FAILURES,
+        "states": clause in OF_GENERATORS,
+        "numpy": clause in (*OF_GENERATORS, *_WITH_DRAWS),
+        "close": clause in (*OF_FAILURES, *OF_GENERATORS),
+        "others": any(task.after_others for task in tasks),
+        "again": again,
+        "group": claims.ranks == "process_group",
+        scenario.dataset: True,
+        "numbers": not scenario.kind,
+        "kind": bool(scenario.kind),
+        "arrays": scenario.kind in _ARRAYS,
+        "buffer": scenario.kind == "buffer",
+        "consumer": consumers,
+        "watched": bool(fault) or clause in _LOGGED,
+        "log": clause in _LOGGED,
+        "info": clause in _WITH_INFO,
+        "draws": clause in _WITH_DRAWS,
+        "fault": bool(fault),
+        "broken": fault in _AT_A_READ,
+        "spared": fault in ("kill", "exit", "hang"),
+        "unspared": fault in ("raise", "stop", "index"),
+        "collate": fault == "collate",
+        "init": fault == "init",
+        "closed": scenario.conduct != "dropped",
+        "ended": scenario.conduct == "ended",
+        "left": clause in COUNTED,
+    }
+    return frozenset(name for name, needed in needs.items() if needed)

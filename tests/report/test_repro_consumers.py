@@ -1,0 +1,74 @@
+"""The scripts of chapters 4 and 10: a watched, breaking dataset and a consumer that does more than read and close."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from conformance.campaign import Case
+from conformance.clauses.base import Finding
+from conformance.contract import parse_claims
+from conformance.report import repro
+from conformance.report.assemble import pieces
+from conformance.report.choice import has_script
+from conformance.report.script.checks import OF_CONSUMERS
+from conformance.scenario import from_code
+from conformance.spec_text import ClauseText
+from conformance.trace import Trace
+from tests.report.consumers import FAULTS, Fault
+from tests.report.test_repro import run
+
+PATIENCE = 3.0
+
+
+@pytest.fixture(autouse=True)
+def text_of_any_clause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clause has a text, whichever chapters there are."""
+    monkeypatch.setattr(
+        repro, "clause_text", lambda name: ClauseText(name, "MUST", "All is well.", "4-workers.md", name.lower(), "")
+    )
+
+
+def case_of(fault: Fault) -> Case:
+    """The fault's case, with a finding that says little."""
+    scenario = from_code(fault.case)
+    finding = Finding("kind", "what is right", ("rank 0: 0",), "so it is")
+    return Case(fault.clause, scenario, finding, Trace(scenario, ()))
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=[f"{fault.clause}-{fault.case}" for fault in FAULTS])
+def test_a_script_tells_the_fault_from_its_mend(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script exits 1 on the faulty adapter, and 0 once the same file is mended."""
+    monkeypatch.chdir(tmp_path)
+    # The grace is for busy machines and large frameworks, and would be waited for in full at each leak.
+    monkeypatch.setattr(repro, "GRACE", 0.2)
+    monkeypatch.setattr(repro, "SHORT_GRACE", 0.2)
+    adapter = fault.write(tmp_path / "mine.py")
+    path = repro.write(case_of(fault), "mine.py", claims=parse_claims(fault.all_claims), patience=PATIENCE)
+
+    faulty = run(path, tmp_path)
+    fault.write(adapter, mended=True)
+    mended = run(path, tmp_path)
+
+    assert (1, 0) == (faulty.returncode, mended.returncode), faulty.stdout + faulty.stderr + mended.stderr
+    assert "still violated: " in faulty.stdout.splitlines()[-1]
+    assert "fixed" == mended.stdout.splitlines()[-1]
+
+
+def test_every_check_is_tried() -> None:
+    """Each check of these chapters stands in the table of faults."""
+    assert set(OF_CONSUMERS) == {fault.clause for fault in FAULTS}
+
+
+def test_every_case_has_a_script() -> None:
+    """No case of the table is left to be replayed only."""
+    assert [] == [fault for fault in FAULTS if not has_script(case_of(fault))]
+
+
+def test_no_variable_has_the_name_of_a_function() -> None:
+    """A function goes into a script where it is named; only those that every script has may lend a variable theirs."""
+    for name, (_, source) in pieces().items():
+        nodes = list(ast.walk(ast.parse(source)))
+        stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        stored |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        assert set() == stored & set(pieces()) - {"decode", "main", "delivered"}, name
