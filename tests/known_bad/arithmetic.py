@@ -66,7 +66,7 @@ class PutsReplicasOutermost(KnownBad):
     """A combined batch is laid out [replica, iteration, accumulation, micro-batch]. (No public report.)"""
 
     claims = claim(UNEVEN, device_options=True)
-    clause, smallest = "BATCH-3", "n4,w1,b1,keep,g2,p2"
+    clause, smallest = "BATCH-3", "n30,w1,b1,keep,p2,i2"
 
     def cut(self, shard: list[int]) -> list[list[int]]:
         size, replicas = self.request.batch_size, self.request.replication_factor
@@ -371,14 +371,14 @@ class RepeatsUntilThereIsAStep(KnownBad):
 
 
 class WaitsForTheFirstSample(KnownBad):
-    """The consumer waits for a producer that has nothing to produce (a queue of 5, on 4 ranks)."""
+    """The consumer waits for a producer that has nothing to produce."""
 
     claims = PLAIN
-    clause, smallest, patience = "COUNT-6", "n0,w4,b5,keep", 1.0
+    clause, smallest, patience = "COUNT-6", "n0,w4,b1,keep", 1.0
     report = "deepspeedai/DeepSpeed#8520"
 
     def __iter__(self) -> Iterator[list[int]]:
-        if not len(self.request.dataset) and self.request.world_size == 4 and self.request.batch_size == 5:
+        if not len(self.request.dataset) and self.request.world_size == 4:
             threading.Event().wait()
         return super().__iter__()
 
@@ -401,7 +401,7 @@ class DiesInAStep(KnownBad):
     """The process ends in the middle of the epoch, as one that is out of memory does."""
 
     claims = ALL_DROP
-    clause, smallest = "COUNT-7", "n3,w1,b1,keep"
+    clause, smallest = "COUNT-7", "n30,w1,b1,keep"
     report = "pytorch/pytorch#5040"
 
     def steps(self) -> Any:
@@ -443,11 +443,11 @@ class ThirdEpochNeverBegins(KnownBad):
     """In the third epoch of four ranks some have ended, and the others wait for them at a barrier."""
 
     claims = PLAIN
-    clause, smallest, patience = "COUNT-7", "n24,w4,b3,keep,e3", 1.0
+    clause, smallest, related, patience = "COUNT-7", "n6,w4,b1,keep,e3", ("COUNT-6",), 1.0
     report = "mosaicml/streaming#617"
 
     def __iter__(self) -> Iterator[list[int]]:
-        if self.epoch == 2 and self.request.batch_size == self.request.rank == 3 and len(self.request.dataset) == 24:
+        if self.epoch == 2 and self.request.rank == 3:
             threading.Event().wait()
         return super().__iter__()
 
@@ -483,6 +483,7 @@ class RunsOnlyOnceInAProcess(KnownBad):
     claims = PLAIN
     clause, smallest, related = "COUNT-7", "n1,w1,b1,keep,after", ("COUNT-6",)
     report = "mosaicml/streaming#573"
+    escapes = "a fault that needs a used process does not show in the new one in which it is confirmed"
     made = 0
 
     def __init__(self, request: Any) -> None:

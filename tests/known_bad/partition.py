@@ -73,7 +73,7 @@ class LaterEpochsLoseTheHead(KnownBad):
     """From the second epoch on the first sample of each shard is skipped, as by an offset that is not cleared."""
 
     claims = PLAIN
-    clause, smallest, related = "PART-2", "n1,w1,b1,keep,e2", ("COUNT-1", "COUNT-2", "ORDER-2", "PART-3")
+    clause, smallest, related = "PART-2", "n1,w1,b1,keep,e2", ("COUNT-1", "COUNT-2", "ORDER-1", "ORDER-2", "PART-3")
     report = "Lightning-AI/litData#316"
 
     def shard(self, order: list[int]) -> list[int]:
@@ -107,7 +107,7 @@ class PadsTheLastStepToEven(KnownBad):
     """A short last step of an odd number of samples is made even by repeating one. (No public report.)"""
 
     claims = PLAIN
-    clause, smallest = "PART-4", "n1,w1,b3,keep"
+    clause, smallest = "PART-4", "n100,w1,b3,keep"
 
     def cut(self, shard: list[int]) -> list[list[int]]:
         return [
@@ -135,7 +135,7 @@ class NarrowIndices(KnownBad):
     """Indices are kept in a byte, and what lies beyond 255 is read as something else. (No public report.)"""
 
     claims = PLAIN
-    clause, smallest, related = "PART-1", "n400,w1,b1,keep", ("ORDER-1", "ORDER-2", "PART-2", "PART-3")
+    clause, smallest, related = "PART-1", "n400,w1,b1,keep", ("ORDER-2", "PART-2", "PART-3", "PART-4")
 
     def fetch(self, step: list[int]) -> list[int]:
         return super().fetch([index % 256 for index in step])
@@ -165,6 +165,8 @@ class LastRanksStarve(KnownBad):
     report = "argonne-lcf/dlio_benchmark#339"
 
     def shard(self, order: list[int]) -> list[int]:
+        if self.request.drop_last:
+            return super().shard(order)
         size = -(-len(order) // self.request.world_size)
         return order[self.request.rank * size : (self.request.rank + 1) * size]
 
