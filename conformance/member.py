@@ -14,7 +14,7 @@ from conformance import conduct, datasets, leaks, probes, random_state, samples
 from conformance.conduct import Reader, Remarks, Stopped
 from conformance.contract import Implementation, Request
 from conformance.scenario import place_of
-from conformance.trace import Epoch, RandomState, RankRun
+from conformance.trace import Failure, RandomState, RankRun
 
 # The loader that is read first in a process "after other loaders" (the variant `after`): nothing like the scenario's.
 _OTHER_SAMPLES = 7
@@ -73,6 +73,9 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
         _read(implementation, task, workdir, watch, found)
     except Stopped as stopped:
         failure = stopped.failure
+    except RuntimeError as error:
+        # torch raises a worker's death from its signal handler, wherever the main thread is at that moment.
+        failure = Failure("raised", "step", conduct.described(error))
     after = random_state.last_digests()
     # A library that is imported on the way has a state only afterwards: nothing can be said about it.
     states = tuple(RandomState(name, before[name], after[name]) for name in before if name in after)
@@ -87,11 +90,18 @@ def perform_watching_leaks(implementation: Implementation, task: Task, workdir: 
     temporary = os.environ.get("TMPDIR", workdir)
     before = leaks.held(temporary)
     run = perform(implementation, task, workdir)
-    if not leaks.left_behind(before, temporary, leaks.SHORT_GRACE):
+    if not _left_behind(before, temporary, leaks.SHORT_GRACE):
         return run
     before = leaks.held(temporary)
     run = perform(implementation, task, workdir)
-    return replace(run, remarks=(*run.remarks, *leaks.left_behind(before, temporary)))
+    return replace(run, remarks=(*run.remarks, *_left_behind(before, temporary, leaks.GRACE)))
+
+
+def _left_behind(before: leaks.Resources, temporary: str, grace: float) -> Remarks:
+    try:
+        return leaks.left_behind(before, temporary, grace)
+    except RuntimeError:  # a death that is raised only now, by a signal handler of the loader's
+        return leaks.left_behind(before, temporary, grace)
 
 
 def _read(
