@@ -14,7 +14,7 @@ from conformance import conduct, datasets, leaks, probes, random_state, samples
 from conformance.conduct import Reader, Remarks, Stopped
 from conformance.contract import Implementation, Request
 from conformance.scenario import place_of
-from conformance.trace import Failure, RandomState, RankRun
+from conformance.trace import Epoch, Failure, RandomState, RankRun
 
 # The loader that is read first in a process "after other loaders" (the variant `after`): nothing like the scenario's.
 _OTHER_SAMPLES = 7
