@@ -1,13 +1,19 @@
 """The museum: loaders with one fault each, and the correct one that they differ from."""
 
+import os
 from importlib import import_module
 from pkgutil import iter_modules
 
 from tests.known_bad.correct import KnownBad
 
 
+# Of chapters whose judges are not registered yet.
+DRAFTED = () if os.environ.get("LOADERSPEC_DRAFT") else ("faults", "life", "pool", "workers")
+
+
 def _exhibits() -> list[type[KnownBad]]:
-    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    names = [module.name for module in iter_modules(__path__) if module.name not in DRAFTED]
+    modules = [import_module(f"{__name__}.{name}") for name in names]
     return [
         found
         for module in modules

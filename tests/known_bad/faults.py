@@ -1,0 +1,374 @@
+"""Loaders that hide what went wrong, and loaders that leave something behind (chapter 10)."""
+
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.shared_memory import SharedMemory
+from pathlib import Path
+from typing import Any, ClassVar
+
+from tests.known_bad.life import LIFE, SAMPLES, STREAM
+from tests.known_bad.pool import BadPool, Skipping, Worker
+
+# Map-style and without workers; with workers; with workers and one hook.
+MAP: dict[str, Any] = {}
+POOLED = dict(datasets=("iterable",), workers=True, iterable_workers="split")
+
+# --- errors of the dataset ------------------------------------------------------------------------------------------
+
+
+class WrapsErrors(BadPool):
+    """Whatever the dataset raises becomes a RuntimeError that quotes it."""
+
+    claims, families = STREAM, LIFE
+    clause, smallest = "ERROR-1", "n1,w1,b1,keep,e2,iterable,raise@0"
+    report = "pytorch/pytorch#34130"
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            yield from super().__iter__()
+        except Exception as error:
+            raise RuntimeError(f"loading failed: {error}") from error
+
+
+class LosesTheText(BadPool):
+    """An error keeps its type, and its text becomes the worker's number."""
+
+    claims, families = STREAM, LIFE
+    clause, smallest = "ERROR-1", "n1,w1,b1,keep,e2,iterable,raise@0"
+    report = "pytorch/pytorch#1137"
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            yield from super().__iter__()
+        except Exception as error:
+            raise type(error)("in worker 0") from None
+
+
+class ContinuesAfterErrors(BadPool):
+    """`except Exception: continue` goes around every read."""
+
+    claims, families = MAP, LIFE
+    clause, smallest, related = "ERROR-1", "n1,w1,b1,keep,e2,raise@0", ("ERROR-3",)
+    report = "kitzeslab/opensoundscape#1180"
+
+    def fetch(self, step: list[int]) -> list[Any]:
+        found: list[Any] = []
+        for index in step:
+            with suppress(Exception):
+                found += super().fetch([index])
+        return found
+
+
+class RaisesOneStepTooEarly(BadPool):
+    """A step is read before the one ahead of it is delivered, and its error takes that one along."""
+
+    claims, families = MAP, LIFE
+    clause, smallest = "ERROR-2", "n2,w1,b1,keep,e2,raise@1"
+    report = "OpenRLHF/OpenRLHF#1320"
+
+    def read_ahead(self, plan: list[list[int]], worker: int) -> Iterator[list[Any]]:
+        ahead: list[list[Any]] = []
+        for samples in super().read_ahead(plan, worker):
+            yield from ahead
+            ahead = [samples]
+        yield from ahead
+
+
+class RaisesOneStepTooLate(BadPool):
+    """The samples of the failing step that could be read are delivered before the error."""
+
+    claims, families = MAP, LIFE
+    clause, smallest = "ERROR-2", "n2,w1,b2,keep,e2,raise@0"
+    report = "deepspeedai/DeepSpeed#326"
+
+    def batches(self, plan: list[list[int]], worker: int) -> Iterator[Any]:
+        for step in plan:
+            try:
+                samples = self.fetch(step)
+            except Exception:
+                yield from ([self.request.dataset[index]] for index in step[1:])
+                raise
+            yield self.collate(samples)
+
+
+class MapsOverItsSteps(BadPool):
+    """Steps are read by map(), which ends in silence where a sample raises StopIteration."""
+
+    claims, families = MAP, LIFE
+    clause, smallest = "ERROR-3", "n1,w1,b1,keep,e2,stop@0"
+    report = "pytorch/pytorch#59312"
+
+    def read_ahead(self, plan: list[list[int]], worker: int) -> Iterator[list[Any]]:
+        return map(self.fetch, plan)
+
+
+class ReadsToTheFirstIndexError(BadPool):
+    """An epoch ends where the dataset raises IndexError, as a plain loop over it does."""
+
+    claims, families = MAP, LIFE
+    clause, smallest = "ERROR-3", "n1,w1,b1,keep,e2,index@0"
+    report = "pytorch/pytorch#82732"
+
+    def __iter__(self) -> Iterator[Any]:
+        with suppress(IndexError):
+            yield from super().__iter__()
+
+
+# --- workers that are gone ------------------------------------------------------------------------------------------
+
+
+class TakesAClosedPipeForTheEnd(BadPool):
+    """A worker that dies is taken for one that has no more."""
+
+    claims, families = POOLED, LIFE
+    clause, smallest = "ERROR-4", "n1,w1,b1,keep,k1,e2,iterable,kill@0"
+    report = "RolnickLab/ami-data-companion#140"
+
+    def receive(self, worker: Worker) -> tuple[str, Any]:
+        kind, value = super().receive(worker)
+        return ("end", None) if isinstance(value, RuntimeError) and "died" in str(value) else (kind, value)
+
+
+class TrustsExitCodeZero(BadPool):
+    """A worker that exits with code 0 is taken for one that has no more; one that is killed is noticed."""
+
+    claims, families = POOLED, LIFE
+    clause, smallest = "ERROR-4", "n3,w1,b3,keep,k1,e2,iterable,exit@0"
+    report = "pytorch/pytorch#5040"
+
+    def receive(self, worker: Worker) -> tuple[str, Any]:
+        kind, value = super().receive(worker)
+        if kind == "error" and "died" in str(value) and os.waitid(os.P_PID, worker.process, LOOK).si_status == 0:
+            return "end", None
+        return kind, value
+
+
+LOOK = os.WEXITED | os.WNOWAIT
+
+
+class PollsForEver(BadPool):
+    """The pipe of a worker is open in the rank too, which therefore waits for ever when the worker dies."""
+
+    claims, families, patience, grace = POOLED, LIFE, 2.0, 0.3
+    clause, smallest = "ERROR-4", "n3,w1,b3,keep,k1,e2,iterable,exit@0"
+    report = "RolnickLab/ami-data-companion#140"
+
+    def receive(self, worker: Worker) -> tuple[str, Any]:
+        kind, value = super().receive(worker)
+        if kind == "error" and "died" in str(value) and os.waitid(os.P_PID, worker.process, LOOK).si_status == 0:
+            threading.Event().wait()
+        return kind, value
+
+
+# --- hooks ----------------------------------------------------------------------------------------------------------
+
+
+class WrapsCollateErrors(BadPool):
+    """An error of the collate function becomes a TypeError about something else."""
+
+    claims, families = dict(STREAM, hooks=("collate_fn",)), LIFE
+    clause, smallest = "ERROR-5", "n1,w1,b1,keep,e2,iterable,collate@0"
+    report = "huggingface/transformers#26548"
+
+    def collate(self, samples: list[Any]) -> Any:
+        try:
+            return super().collate(samples)
+        except Exception:
+            raise TypeError("can't concatenate NoneType") from None
+
+
+class KeepsWhatCannotBeCollated(BadPool):
+    """A step that can't be collated is left out."""
+
+    claims, families = dict(STREAM, hooks=("collate_fn",)), LIFE
+    clause, smallest = "ERROR-5", "n1,w1,b1,keep,e2,iterable,collate@0"
+    report = "webdataset/webdataset#291"
+
+    def batches(self, plan: list[list[int]], worker: int) -> Iterator[Any]:
+        for samples in self.read_ahead(plan, worker):
+            with suppress(ValueError):
+                batch = self.collate(samples)
+                yield batch
+
+
+class DiesOfItsInitialiser(BadPool):
+    """A worker whose initialiser raises just ends, and the rank sees that it died but not of what."""
+
+    claims, families = dict(POOLED, hooks=("worker_init_fn",)), LIFE
+    clause, smallest = "ERROR-6", "n1,w1,b1,keep,k1,e2,iterable,init@0"
+    report = "pytorch/pytorch#20150"
+
+    def prepare(self, number: int) -> None:
+        try:
+            super().prepare(number)
+        except Exception:
+            os._exit(1)
+
+
+class IgnoresItsInitialiser(BadPool):
+    """A worker whose initialiser raises goes on as if nothing was wrong. (No public report.)"""
+
+    claims, families = dict(POOLED, hooks=("worker_init_fn",)), LIFE
+    clause, smallest = "ERROR-6", "n1,w1,b1,keep,k1,e2,iterable,init@0"
+
+    def prepare(self, number: int) -> None:
+        with suppress(Exception):
+            super().prepare(number)
+
+
+class TakesATimeoutForTheEnd(BadPool):
+    """A worker that gives nothing in time is taken for one that has no more."""
+
+    claims, families = dict(POOLED, hooks=("timeout",)), LIFE
+    clause, smallest = "ERROR-7", "n1,w1,b1,keep,k1,e2,iterable,hang@0"
+    report = "pytorch/pytorch#21554"
+
+    def receive(self, worker: Worker) -> tuple[str, Any]:
+        kind, value = super().receive(worker)
+        return ("end", None) if isinstance(value, TimeoutError) else (kind, value)
+
+
+# --- skipping -------------------------------------------------------------------------------------------------------
+
+
+class SkipsTheWholeStep(Skipping, BadPool):
+    """With a failing sample its whole step is skipped."""
+
+    claims, families = dict(MAP, errors="skip"), LIFE
+    clause, smallest = "ERROR-8", "n2,w1,b2,keep,e2,raise@0"
+    report = "snowflakedb/ArcticTraining#86"
+
+    def fetch(self, step: list[int]) -> list[Any]:
+        found = super().fetch(step)
+        return found if len(found) == len(step) else []
+
+
+class SkipsTheRestOfTheStep(BadPool):
+    """With a failing sample the rest of its step is skipped."""
+
+    claims, families = dict(MAP, errors="skip"), LIFE
+    clause, smallest = "ERROR-8", "n2,w1,b2,keep,e2,raise@0"
+    report = "webdataset/webdataset#291"
+
+    def fetch(self, step: list[int]) -> list[Any]:
+        found: list[Any] = []
+        with suppress(Exception):
+            for index in step:
+                found += super().fetch([index])
+        return found
+
+
+# --- left behind ----------------------------------------------------------------------------------------------------
+
+# What is left is left on purpose, so that a short grace is enough; and by one conduct only, since it is waited for.
+SHORT = 0.2
+LEFT: list[Any] = []
+
+
+class LeavesItsWorkers(BadPool):
+    """The workers of an epoch live on until the next one or until close(), so that a dropped loader leaves them."""
+
+    claims, families, grace = POOLED, LIFE, SHORT
+    clause, smallest = "LEAK-1", "n1,w1,b1,keep,k1,e2,iterable,dropped"
+    report = "pytorch/pytorch#72269"
+    late: tuple[Worker, ...] = ()
+
+    def work(self, plan: list[list[int]], number: int, line: Connection) -> None:
+        super().work(plan, number, line)
+        threading.Event().wait()  # it is the rank that ends it
+
+    def end(self, crew: list[Worker]) -> None:
+        super().end(list(self.late))
+        self.late = tuple(crew)
+        for worker in crew:
+            worker.line.close()
+        crew.clear()
+
+    def close(self) -> None:
+        super().close()
+        self.end([])
+
+
+class LeavesAPipe(BadPool):
+    """A pipe that wakes the reader is closed by close() only."""
+
+    claims, families, grace = STREAM, LIFE, SHORT
+    clause, smallest = "LEAK-2", "n1,w1,b1,keep,e2,iterable,dropped"
+    report = "pytorch/pytorch#973"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.pipe = list(os.pipe())
+
+    def close(self) -> None:
+        while self.pipe:
+            os.close(self.pipe.pop())
+
+
+class LeavesATemporaryFile(BadPool):
+    """A file in the temporary folder is removed by close() only."""
+
+    claims, families, grace = STREAM, LIFE, SHORT
+    clause, smallest = "LEAK-3", "n1,w1,b1,keep,e2,iterable,dropped"
+    report = "mosaicml/streaming#964"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        descriptor, self.path = tempfile.mkstemp()
+        os.close(descriptor)
+
+    def close(self) -> None:
+        Path(self.path).unlink(missing_ok=True)
+
+
+class LeavesASegment(BadPool):
+    """A shared-memory segment is removed by close() only."""
+
+    claims, families, grace = STREAM, LIFE, SHORT
+    clause, smallest = "LEAK-3", "n1,w1,b1,keep,e2,iterable,dropped"
+    report = "mosaicml/streaming#573"
+    made: ClassVar[list[SharedMemory]] = []
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        # Python's own tracker removes the last one when this process ends; those before it we remove.
+        self.close()
+        self.made.append(SharedMemory(create=True, size=8))
+
+    def close(self) -> None:
+        while self.made:
+            segment = self.made.pop()
+            segment.close()
+            segment.unlink()
+
+
+class LeavesAThread(BadPool):
+    """A thread that would read ahead is ended by close() only."""
+
+    claims, families, grace = STREAM, LIFE, SHORT
+    clause, smallest = "LEAK-4", "n1,w1,b1,keep,e2,iterable,dropped"
+    report = "libffcv/ffcv#345"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.closed = threading.Event()
+        threading.Thread(target=self.closed.wait, daemon=True).start()
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+class KeepsEveryBatch(BadPool):
+    """Every batch goes into a list for statistics that nobody reads."""
+
+    claims, families = STREAM, SAMPLES
+    clause, smallest = "LEAK-5", "n16,w1,b4,keep,iterable,kind=large"
+    report = "facebookresearch/detectron2#3847"
+
+    def collate(self, samples: list[Any]) -> Any:
+        LEFT.append(samples)
+        return super().collate(samples)
