@@ -40,18 +40,19 @@ def same_samples_with_workers(scenario: Scenario, claims: Claims, trace: Trace) 
 
 @clause("WORK-2", family="workers", applies=_workers, floor=8)
 def reads_once(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """No sample is read more often than it is delivered (or, where it was dropped, once an epoch)."""
+    """Each sample is read as often as it is delivered; what is dropped is not read."""
     if not usable(trace.main) or not any(rank.reads for rank in trace.main.ranks):
         return None
     for rank in trace.main.ranks:
         reads = Counter(read.index for read in rank.reads)
         delivered = Counter(index for epoch in rank.epochs for index in epoch.samples)
-        for index, times in sorted(reads.items()):
-            most = max(delivered[index], scenario.epochs)
-            if times > most:
-                line = f"rank {rank.rank}: sample {index} was read {times} times, delivered {delivered[index]} times"
-                why = "reading is what costs; a second reader of the same sample doubles it"
-                return [Finding("read-twice", f"at most {count(most, 'read')} of each sample", (line,), why)]
+        for index in sorted(reads.keys() | delivered.keys()):
+            if reads[index] != delivered[index]:
+                times = count(reads[index], "time")
+                line = f"rank {rank.rank}: sample {index} was read {times}, delivered {count(delivered[index], 'time')}"
+                kind = "read-more" if reads[index] > delivered[index] else "read-less"
+                why = "a read costs, and draws random numbers: one too many is waste, and an old one is no new sample"
+                return [Finding(kind, "a read of each sample for each time that it is delivered", (line,), why)]
     return []
 
 
@@ -134,22 +135,43 @@ def order_within_a_worker(scenario: Scenario, claims: Claims, trace: Trace) -> V
     """What one worker read arrives in the order in which it read it."""
     if not usable(trace.main):
         return None
-    exercised = False
-    for rank in trace.main.ranks:
-        for epoch in rank.epochs:
-            for process, indices in _read_by_each(rank, epoch).items():
-                mine = set(indices)
-                # An element that several workers read can't be traced to one of them.
-                if len(mine) < 2 or len(mine) < len(indices) or _shared(rank, epoch, process, mine):
-                    continue
-                exercised = True
-                arrived = [index for index in epoch.samples if index in mine]
-                if arrived != [index for index in indices if index in set(arrived)]:
-                    read, came = (" ".join(map(str, part)) for part in (indices, arrived))
-                    line = f"worker {process - 1} read {read}, and {came} arrived"
-                    why = "in_order: a worker's elements are not overtaken by its later ones"
-                    return [Finding("worker-order", "elements in the order in which a worker read them", (line,), why)]
-    return [] if exercised else None
+    pairs = [(rank, epoch) for rank in trace.main.ranks for epoch in rank.epochs if len(epoch.samples) > 1]
+    for rank, epoch in pairs:
+        told = _overtaken(rank, epoch) or _not_to_be_dealt_out(epoch, max(1, scenario.num_workers))
+        if told:
+            why = "in_order: a worker's elements are not overtaken by its later ones"
+            expected = "elements in the order in which a worker read them"
+            return [Finding("worker-order", expected, (*show((epoch,), label=f"rank {rank.rank}, as "), told), why)]
+    return [] if pairs else None
+
+
+def _overtaken(rank: RankRun, epoch: Epoch) -> str:
+    for process, indices in _read_by_each(rank, epoch).items():
+        mine = set(indices)
+        # An element that several workers read can't be traced to one of them.
+        if len(mine) < 2 or len(mine) < len(indices) or _shared(rank, epoch, process, mine):
+            continue
+        arrived = [index for index in epoch.samples if index in mine]
+        if arrived != [index for index in indices if index in set(arrived)]:
+            read, came = (" ".join(map(str, part)) for part in (indices, arrived))
+            return f"{f'worker {process - 1}' if process else 'the rank'} read {read}, and {came} arrived"
+    return ""
+
+
+def _not_to_be_dealt_out(epoch: Epoch, workers: int) -> str:
+    """Whether no way of dealing the elements out to the workers gives each of them ascending ones."""
+    last: list[int] = []  # of each worker
+    for index in epoch.samples:
+        # Whoever has the latest element before this one takes it: that leaves the others most room.
+        before = [at for at, latest in enumerate(last) if latest < index]
+        if before:
+            last[max(before, key=lambda at: last[at])] = index
+        elif len(last) < workers:
+            last.append(index)
+        else:
+            behind = " ".join(map(str, sorted(last, reverse=True)))
+            return f"{index} came behind {behind}, and {count(workers, 'reader')} can't have read that in order"
+    return ""
 
 
 def _read_by_each(rank: RankRun, epoch: Epoch) -> dict[int, list[int]]:
@@ -168,10 +190,14 @@ def _shared(rank: RankRun, epoch: Epoch, process: int, mine: set[int]) -> bool:
 @clause("WORK-7", family="workers", applies=_workers, floor=6)
 def worker_information(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """`get_worker_info()` is right in every worker, and None in the main process."""
-    exercised = False
-    for rank in trace.main.ranks:
-        # A loader whose processes are not torch's workers says nothing that could be wrong.
-        exercised = exercised or any(read.worker for read in rank.reads)
+    # Where torch is not loaded nobody can ask.
+    ranks = [
+        rank
+        for run in trace.runs
+        for rank in run.ranks
+        if rank.reads and any(state.library == "torch" for state in rank.random_states)
+    ]
+    for rank in ranks:
         wrong = next((told for read in rank.reads if (told := _wrong_information(read, rank, scenario))), "")
         if wrong:
             expected = (
@@ -179,13 +205,12 @@ def worker_information(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
             )
             why = "a dataset splits itself by what get_worker_info() says"
             return [Finding("worker-info", expected, (f"rank {rank.rank}: {wrong}",), why)]
-    return [] if exercised else None
+    return [] if ranks else None
 
 
 def _wrong_information(read: Read, rank: RankRun, scenario: Scenario) -> str:
     if read.worker is None:
-        known = any(other.worker for other in rank.reads)
-        return f"a worker process reads sample {read.index} without worker info" if read.process and known else ""
+        return f"a worker process reads sample {read.index} without worker info" if read.process else ""
     identity, workers, seed, own = read.worker
     if read.process == 0:
         return f"the main process has the worker info of worker {identity}"
@@ -219,8 +244,8 @@ def draws_differ_between_ranks(scenario: Scenario, claims: Claims, trace: Trace)
 
 @clause("WORK-10", family="workers", applies=_workers, floor=4)
 def draws_differ_between_epochs(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """In another epoch the workers of a rank draw other numbers."""
-    alike = lambda one, other: one[0] == other[0] and one[1] != other[1]  # noqa: E731
+    """In another epoch a worker draws other numbers."""
+    alike = lambda one, other: one[0] == other[0] and one[2] == other[2] and one[1] != other[1]  # noqa: E731
     return _draws(trace, alike, "two epochs", "differ between epochs")
 
 
