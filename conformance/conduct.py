@@ -130,15 +130,19 @@ def leave_early(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], a
 def read_two(reader: Reader, number: int, epochs: list[Epoch], after: int) -> None:
     """Begin a second iterator after some steps of the first; read the second to its end, then the first."""
     first = reader.begin(number)
-    while len(first.steps) < after and reader.step(first):
-        pass
+    ended = False
+    while len(first.steps) < after and not ended:
+        ended = not reader.step(first)
     try:
         second = reader.begin(number)
     except Stopped as stopped:
-        epochs += [reader.tolerant_rest(first).epoch(), Epoch(number, (), failure=stopped.failure)]
+        first = first if ended else reader.tolerant_rest(first)
+        epochs += [first.epoch(), Epoch(number, (), failure=stopped.failure)]
         return
     reader.tolerant_rest(second)
-    reader.tolerant_rest(first)
+    # What comes after an end is WORK-15's matter.
+    if not ended:
+        reader.tolerant_rest(first)
     epochs += [first.epoch(), second.epoch()]
 
 
