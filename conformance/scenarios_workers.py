@@ -80,23 +80,26 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
 
 
 def each_trouble(claims: Claims) -> Iterator[Scenario]:
-    """Each fault and each conduct once without workers and once with, so that none is left to chance."""
+    """Each fault once and each conduct thrice, without workers and with, so that none is left to chance."""
     dataset: Style = "map" if "map" in claims.datasets else "iterable"
     with_workers = claims.workers and (dataset == "map" or claims.iterable_workers == "split")
     for num_workers in (0, 2) if with_workers else (0,):
-        for trouble in dict.fromkeys((*_CONDUCTS, *_possible_faults(claims, num_workers))):
-            place = 1 if trouble in ("leave", "two", "init") else 3
-            named = trouble if trouble in ("kept", "ended", "dropped") else f"{trouble}@{place}"
-            yield Scenario(
-                5,
-                batch_size=2,
-                num_workers=num_workers,
-                epochs=2,
-                dataset=dataset,
-                fault="" if trouble in CONDUCTS else named,
-                conduct=named if trouble in CONDUCTS else "",
-                kind="buffer" if trouble == "kept" else "",
-            )
+        for fault in dict.fromkeys(_possible_faults(claims, num_workers)):
+            named = f"{fault}@{1 if fault == 'init' else 3}"
+            yield Scenario(5, batch_size=2, num_workers=num_workers, epochs=2, dataset=dataset, fault=named)
+        for conduct in dict.fromkeys(_CONDUCTS):
+            named = f"{conduct}@1" if conduct in ("leave", "two") else conduct
+            for samples, batch_size in ((5, 2), (4, 1), (3, 3)):
+                for kind in ("", "buffer") if conduct == "kept" else ("",):
+                    yield Scenario(
+                        samples,
+                        batch_size=batch_size,
+                        num_workers=num_workers,
+                        epochs=2,
+                        dataset=dataset,
+                        conduct=named,
+                        kind=kind,
+                    )
 
 
 def _possible_faults(claims: Claims, num_workers: int) -> tuple[str, ...]:
