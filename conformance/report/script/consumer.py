@@ -9,9 +9,10 @@ import gc
 import os
 import time
 import traceback
+from pathlib import Path
 from typing import Any
 
-from conformance.report.script.watch import begin_watch, logged_reads, write_log
+from conformance.report.script.watch import logged_reads, write_log
 
 SAMPLES = 0
 LEFT = ""
@@ -35,7 +36,8 @@ class Unfit(Exception):
 def read_as_consumer(load: Any, decode: Any, request: Any, numbers: Any) -> dict[str, Any]:
     """Build one rank's loader, read it as the case says, close it, and note what comes or how it fails."""
     noted: dict[str, Any] = {"epochs": [], "failure": None, "remark": ""}
-    begin_watch()  # only: watched
+    Path(os.environ["WATCH"], "reads").write_text("")  # only: log
+    Path(os.environ["WATCH"], "broken").unlink(missing_ok=True)  # only: fault
     loader = None
     try:
         loader = load(request)
@@ -47,7 +49,7 @@ def read_as_consumer(load: Any, decode: Any, request: Any, numbers: Any) -> dict
         noted["failure"] = failure_of(error)
         with contextlib.suppress(Exception):
             close_loader(loader)
-    noted["broken"] = os.path.exists(f"{os.environ['WATCH']}/broken")  # only: fault
+    noted["broken"] = Path(os.environ["WATCH"], "broken").exists()  # only: fault
     noted["reads"] = logged_reads()  # only: log
     return noted
 

@@ -51,7 +51,7 @@ def one_rank(position: int, folder: str, names: list[str]) -> None:
         run = RUNS[name]
         faulthandler.dump_traceback_later(PATIENCE, exit=True)
         join_group(f"{folder}/../group-{name}", position)  # only: group
-        seed_generators(run.get("random_seed", RANDOM_SEED))
+        seed_generators(run.get("random_seed", RANDOM_SEED))  # only: seeded
         if run.get("after_others"):  # only: others
             other = {**run, "batch_size": 2, "seed": 99, "drop_last": False}  # only: others
             read(load, decode, make_request(7, RANKS[position], folder, other), range(2))  # only: others

@@ -21,12 +21,6 @@ def fail(index: int) -> None:
     raise NotImplementedError
 
 
-def begin_watch() -> None:
-    """Forget what an earlier run has left."""
-    Path(os.environ["WATCH"], "reads").write_text("")  # only: log
-    Path(os.environ["WATCH"], "broken").unlink(missing_ok=True)  # only: fault
-
-
 # --- the log --------------------------------------------------------------------------------------------------------
 
 
@@ -39,6 +33,7 @@ def write_log(entry: Any) -> None:
 def log_read(index: int, dataset: Any) -> None:
     """Log who reads a sample."""
     entry: dict[str, Any] = {"index": index, "process": os.getpid(), "main": str(os.getpid()) == os.environ["CONSUMER"]}
+    entry["torch"] = "torch.utils.data" in sys.modules  # only: info
     entry["worker"] = worker_info(dataset)  # only: info
     entry["draws"] = draw_numbers()  # only: draws
     write_log(entry)
@@ -92,12 +87,11 @@ def first_time() -> bool:
 
 
 def break_once(index: int) -> None:
-    """The fault happens at the first read of its sample."""
-    in_worker = str(os.getpid()) != os.environ["CONSUMER"]  # only: spared
-    if index == PLACE and in_worker and first_time():  # only: spared
-        fail(index)  # only: spared
-    if index == PLACE and first_time():  # only: unspared
-        fail(index)  # only: unspared
+    """The fault happens at the first read of its sample (in a worker, if it would end the process)."""
+    if str(os.getpid()) == os.environ["CONSUMER"]:  # only: spared
+        return  # only: spared
+    if index == PLACE and first_time():
+        fail(index)
 
 
 def raise_broken(index: int) -> None:
