@@ -6,7 +6,6 @@ from pkgutil import iter_modules
 
 from tests.known_bad.correct import KnownBad
 
-
 # Of chapters whose judges are not registered yet.
 DRAFTED = () if os.environ.get("LOADERSPEC_DRAFT") else ("faults", "life", "pool", "workers")
 

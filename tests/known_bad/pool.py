@@ -84,7 +84,7 @@ class Pool(Correct):
     @property
     def workers(self) -> int:
         """How many read: the rank's own process counts where there is no worker."""
-        return max(1, self.request.num_workers)
+        return max(1, int(self.request.num_workers))
 
     def share(self, worker: int) -> Iterable[Any]:
         """A worker's own elements of an iterable dataset."""

@@ -120,6 +120,7 @@ def narrow_the_copy(worker: int) -> None:
     """The recipe as a worker_init_fn."""
     info = get_worker_info()
     assert info is not None
+    assert isinstance(info.dataset, Block)
     info.dataset.narrow()
 
 
@@ -310,8 +311,12 @@ class PlaysTheWorkerItself(BadPool):
     clause, smallest = "WORK-7", "n1,w1,b1,keep,k1,workers"
     report = "meta-pytorch/torchtune#168"
 
+    def work(self, plan: list[list[int]], number: int, line: Any) -> None:
+        if self.workers > 1:
+            super().work(plan, number, line)
+
     def in_turn(self, crew: list[Worker]) -> Iterator[Any]:
-        if len(crew) > 1:
+        if self.workers > 1:
             return super().in_turn(crew)
         self.inform(0)
         return self.batches(self.plan(), 0)
