@@ -12,7 +12,7 @@ import torch
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from tests.known_bad.correct import KnownBad, mix
-from tests.known_bad.pool import BadPool, Worker
+from tests.known_bad.pool import BadPool, Pool, Worker
 
 SEVERAL = dict(workers=True)
 SPLIT = dict(datasets=("iterable",), workers=True, iterable_workers="split")
@@ -183,7 +183,7 @@ class OneCopyInTheMainProcess(BadPool):
     """Beside the workers the rank itself yields a copy. (No public report.)"""
 
     claims, families = COPIES, ITERABLE
-    clause, smallest = "WORK-4", "n1,w1,b1,keep,k1,iterable"
+    clause, smallest, related = "WORK-4", "n1,w1,b1,keep,k1,iterable", ("WORK-6",)
 
     def share(self, worker: int) -> Iterable[Any]:
         return self.request.dataset  # type: ignore[no-any-return]
@@ -191,6 +191,20 @@ class OneCopyInTheMainProcess(BadPool):
     def in_turn(self, crew: list[Worker]) -> Iterator[Any]:
         yield from super().in_turn(crew)
         yield from self.batches([], 0)
+
+
+class DropsThoughItKeeps(BadPool):
+    """Each worker drops what fills no step, though the rest is to be kept."""
+
+    claims, families = COPIES, ITERABLE
+    clause, smallest = "WORK-4", "n1,w1,b2,keep,iterable"
+    report = "graphcore/poptorch#21"
+
+    def share(self, worker: int) -> Iterable[Any]:
+        return self.request.dataset  # type: ignore[no-any-return]
+
+    def grouped(self, elements: Iterable[Any]) -> Iterator[list[Any]]:
+        return (step for step in Pool.grouped(self, elements) if len(step) == self.request.combined_batch)
 
 
 class DropsWholeRounds(BadPool):
