@@ -45,7 +45,7 @@ WAYS = {
 
 
 @needs_proc
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_run_that_is_ended_leaves_nothing(way: str, number: signal.Signals, tmp_path: Path, installed: Path) -> None:
     """Whoever ends the run, and however: its processes end, those that hang as well, and its files go."""

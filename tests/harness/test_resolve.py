@@ -139,7 +139,7 @@ def test_an_instance_serves() -> None:
 
 NOT_FOUND = {
     "no_such_module": "there is no module 'no_such_module' on the import path, and it is no built-in name "
-    "(reference, torch, torch-exact) and no file; install the package",
+    f"({', '.join(BUILT_IN)}) and no file; install the package",
     "no_such.inner": "there is no module 'no_such.inner' on the import path",
     "no_such.py": "there is no file no_such.py; --impl takes the path of an adapter relative to",
     "folder.py": "there is no file folder.py",
