@@ -27,7 +27,7 @@ class Tier:
 TIERS = {
     tier.name: tier
     for tier in (
-        Tier("quick", {"map": 200, "workers": 4, "iterable": 8, "life": 16}, small_draws=1000, floor_share=0.05),
+        Tier("quick", {"map": 200, "workers": 4, "iterable": 8, "life": 16}, small_draws=480, floor_share=0.05),
         Tier("gate", {"map": 1000, "workers": 24, "iterable": 40, "life": 90}, small_draws=4000, floor_share=1.0),
         Tier("deep", {"map": 40_000, "workers": 400, "iterable": 800, "life": 2400}, 40_000, floor_share=10.0),
     )

@@ -25,7 +25,7 @@ SMOKE = Scenario(samples=4, world_size=1, batch_size=2)
 _LONGEST_PATIENCE = 86_400.0
 
 # Claims that are read, and that no clause of this version judges.
-_NOT_JUDGED_YET = ("iterable_workers", "asynchronous", "aliases", "resume", "elastic", "end_of_epoch")
+_NOT_JUDGED_YET = ("asynchronous", "resume", "elastic", "end_of_epoch")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ never imports the implementation: whatever the import does, it does here.
 
 import contextlib
 import ctypes
+import gc
 import json
 import os
 import select
@@ -35,6 +36,9 @@ def serve(control: Connection, load_implementation: Callable[[], Implementation]
     except AdapterError as error:
         control.send(("error", str(error)))
         return
+    # What the import has made stays for good: without this, each look for what a loader left behind walks all of it.
+    gc.collect()
+    gc.freeze()
     control.send(("ready", implementation.claims, dict(implementation.known_failures)))
     members: set[int] = set()
     try:

@@ -40,19 +40,18 @@ def same_samples_with_workers(scenario: Scenario, claims: Claims, trace: Trace) 
 
 @clause("WORK-2", family="workers", applies=_workers, floor=8)
 def reads_once(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Each sample is read as often as it is delivered; what is dropped is not read."""
-    if not usable(trace.main) or not any(rank.reads for rank in trace.main.ranks):
+    """No sample is read more often than it is delivered; one that is dropped may be read once an epoch."""
+    if not usable(trace.main):
         return None
     for rank in trace.main.ranks:
         reads = Counter(read.index for read in rank.reads)
         delivered = Counter(index for epoch in rank.epochs for index in epoch.samples)
-        for index in sorted(reads.keys() | delivered.keys()):
-            if reads[index] != delivered[index]:
-                times = count(reads[index], "time")
-                line = f"rank {rank.rank}: sample {index} was read {times}, delivered {count(delivered[index], 'time')}"
-                kind = "read-more" if reads[index] > delivered[index] else "read-less"
-                why = "a read costs, and draws random numbers: one too many is waste, and an old one is no new sample"
-                return [Finding(kind, "a read of each sample for each time that it is delivered", (line,), why)]
+        for index, times in sorted(reads.items()):
+            if times > max(delivered[index], scenario.epochs if scenario.drop_last else 0):
+                told = f"was read {count(times, 'time')}, delivered {count(delivered[index], 'time')}"
+                why = "a read costs, and draws random numbers: one too many is waste, and shifts every later draw"
+                lines = (f"rank {rank.rank}: sample {index} {told}",)
+                return [Finding("read-more", "no more reads of a sample than deliveries", lines, why)]
     return []
 
 
@@ -190,13 +189,8 @@ def _shared(rank: RankRun, epoch: Epoch, process: int, mine: set[int]) -> bool:
 @clause("WORK-7", family="workers", applies=_workers, floor=6)
 def worker_information(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """`get_worker_info()` is right in every worker, and None in the main process."""
-    # Where torch is not loaded nobody can ask.
-    ranks = [
-        rank
-        for run in trace.runs
-        for rank in run.ranks
-        if rank.reads and any(state.library == "torch" for state in rank.random_states)
-    ]
+    # A loader whose worker processes are its own, and not torch's, promises no worker info.
+    ranks = [rank for run in trace.runs for rank in run.ranks if any(read.worker for read in rank.reads)]
     for rank in ranks:
         wrong = next((told for read in rank.reads if (told := _wrong_information(read, rank, scenario))), "")
         if wrong:
@@ -205,7 +199,7 @@ def worker_information(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
             )
             why = "a dataset splits itself by what get_worker_info() says"
             return [Finding("worker-info", expected, (f"rank {rank.rank}: {wrong}",), why)]
-    return [] if ranks else None
+    return [] if ranks or usable(trace.main) else None
 
 
 def _wrong_information(read: Read, rank: RankRun, scenario: Scenario) -> str:
@@ -244,8 +238,8 @@ def draws_differ_between_ranks(scenario: Scenario, claims: Claims, trace: Trace)
 
 @clause("WORK-10", family="workers", applies=_workers, floor=4)
 def draws_differ_between_epochs(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """In another epoch a worker draws other numbers."""
-    alike = lambda one, other: one[0] == other[0] and one[2] == other[2] and one[1] != other[1]  # noqa: E731
+    """In another epoch the workers of a rank draw other numbers, each of them than any of them."""
+    alike = lambda one, other: one[0] == other[0] and one[1] != other[1]  # noqa: E731
     return _draws(trace, alike, "two epochs", "differ between epochs")
 
 
@@ -264,7 +258,7 @@ def _draws(trace: Trace, compared: Callable[[StreamKey, StreamKey], bool], whose
             )
             why = f"random draws {rule}, or augmentation repeats itself; chance meets once in 2^53 draws"
             return [Finding(f"same-draws-{_LIBRARIES[library]}", f"{whose} draw other numbers", lines, why)]
-    return [] if exercised else None
+    return [] if exercised or _without_processes(trace) else None
 
 
 _LIBRARIES = ("random", "numpy", "torch")
@@ -289,7 +283,17 @@ def draws_repeat(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
                 lines = (f"{where}, first: drew {one}", f"{where}, again: drew {other}")
                 why = "seed, epoch, rank, worker and the caller's generators are the same"
                 return [Finding(f"draws-differ-{_LIBRARIES[library]}", "the same numbers both times", lines, why)]
-    return [] if first.keys() & second.keys() else None
+    return [] if first.keys() & second.keys() or _without_processes(trace) else None
+
+
+def _without_processes(trace: Trace) -> bool:
+    """Whether no worker process read anything: a loader that reads by threads, or from files that `load` has written.
+
+    Nothing can then be wrong with its worker processes.
+    """
+    delivered = any(epoch.samples for rank in trace.main.ranks for epoch in rank.epochs)
+    by_workers = any(read.process for rank in trace.main.ranks for read in rank.reads)
+    return usable(trace.main) and delivered and not by_workers
 
 
 def _streams(run: Run) -> Streams:

@@ -23,6 +23,40 @@ claims: dict[str, Any] = dict(
     epochs="set_epoch",
     length=True,
 )
+# What torch does otherwise than the specs say: seen, explained, and no news to whoever runs the suite.
+known_failures: dict[str, Any] = {
+    "WORK-9": dict(
+        case="WORK-9-n1,w2,b1,keep,k2,workers",
+        reason="workers are seeded from the caller's global generator: ranks that were seeded alike draw alike",
+        issue="https://github.com/meta-pytorch/torchtune/issues/177",
+    ),
+    "WORK-17": [
+        dict(
+            case="WORK-17-n3,w1,b3,keep,kind=none",
+            reason="default_collate refuses None with a TypeError",
+        ),
+        dict(
+            case="WORK-17-n3,w1,b3,keep,kind=tuple",
+            reason="default_collate makes a list of a tuple, for backwards compatibility",
+            issue="https://github.com/pytorch/pytorch/issues/48419",
+        ),
+        dict(
+            case="WORK-17-n3,w1,b3,keep,kind=nested",
+            reason="default_collate makes a list of a tuple, inside a dict too",
+            issue="https://github.com/pytorch/pytorch/issues/48419",
+        ),
+        dict(
+            case="WORK-17-n3,w1,b3,keep,kind=empty",
+            reason="default_collate makes a list of a tuple, an empty one too",
+            issue="https://github.com/pytorch/pytorch/issues/48419",
+        ),
+    ],
+    "ERROR-3": dict(
+        case="ERROR-3-n1,w1,b1,keep,e2,stop@0",
+        reason="a StopIteration from __getitem__ passes through the loader's __next__ and ends the epoch",
+        issue="https://github.com/pytorch/pytorch/issues/82732",
+    ),
+}
 
 
 class TorchLoader:

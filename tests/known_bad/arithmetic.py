@@ -418,8 +418,7 @@ class FailsWithThreeWorkers(KnownBad):
     """With three workers there is not enough shared memory. (No public report of just this.)"""
 
     claims = claim(PLAIN, workers=True)
-    clause, smallest = "COUNT-7", "n1,w1,b1,keep,k3,workers"
-    escapes = "no clause judges whether an epoch with worker processes ends"
+    clause, smallest = "WORK-1", "n0,w1,b1,keep,k3,workers"
 
     def __iter__(self) -> Iterator[list[int]]:
         if self.request.num_workers == 3:

@@ -4,17 +4,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from conformance import check
+from conformance import leaks, observe
 from conformance.campaign import Campaign
+from conformance.clauses import CLAUSES
 from conformance.outcome import Report
 from conformance.scenario import Scenario
+from conformance.session import Options, Session, source_of
 
 
 def judged(loader: Any) -> Report:
-    """The report over a loader at the gate tier."""
+    """The report over a loader at the gate tier, of the families that it names."""
     spawned = getattr(loader, "spawned", False)
-    implementation = f"{loader.__module__}:{loader.__name__}" if spawned else loader
-    return check(implementation, tier="gate", patience=getattr(loader, "patience", 10.0))
+    source, name = source_of(f"{loader.__module__}:{loader.__name__}" if spawned else loader)
+    options = Options(tier="gate", patience=getattr(loader, "patience", 10.0))
+    families = getattr(loader, "families", ())
+    clauses = [clause for clause in CLAUSES.values() if not families or clause.family in families]
+    with _waiting(getattr(loader, "grace", leaks.GRACE)), Session(source, name, options) as session:
+        return session.report(clauses)
+
+
+@contextmanager
+def _waiting(grace: float) -> Iterator[None]:
+    """Wait so long for what a loader leaves behind, in this process and in those that are forked from it."""
+    before = leaks.GRACE, leaks.SHORT_GRACE, observe.GRACE
+    leaks.GRACE, leaks.SHORT_GRACE, observe.GRACE = grace, min(grace, leaks.SHORT_GRACE), grace
+    try:
+        yield
+    finally:
+        leaks.GRACE, leaks.SHORT_GRACE, observe.GRACE = before
 
 
 def violated(report: Report) -> dict[str, str]:

@@ -5,10 +5,11 @@ import pytest
 from conformance.clauses import CLAUSES
 from tests.known_bad import MUSEUM
 from tests.known_bad.correct import CORRECT, Correct, KnownBad
+from tests.known_bad.pool import CORRECT_POOLS
 from tests.museum.judged import judged, violated
 
 
-@pytest.mark.parametrize("loader", CORRECT, ids=lambda loader: loader.__name__)
+@pytest.mark.parametrize("loader", [*CORRECT, *CORRECT_POOLS], ids=lambda loader: loader.__name__)
 def test_a_correct_loader_is_green(loader: type[Correct]) -> None:
     """Nothing is held against a loader that does what it claims, and every clause had its chance."""
     report = judged(loader)

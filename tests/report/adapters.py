@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-CORRECT = '''\
+CORRECT = """\
 import random
 
 claims = dict(when_dropping="drop", when_keeping="uneven", layout="strided", shuffle="global", workers=True,
@@ -49,7 +49,7 @@ class Loader:
 
 def load(request):
     return Loader(request)
-'''
+"""
 _SHUFFLE = 'random.Random(f"{self.request.seed}, {self.epoch}").shuffle(order)'
 _RETURN = "return order[:whole][self.request.rank::ranks]"
 _LOAD = "    return Loader(request)"

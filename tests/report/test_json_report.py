@@ -48,9 +48,7 @@ def test_the_schema() -> None:
         "guarantees": [],
         "notes": ["a note"],
     } == {
-        name: value
-        for name, value in data.items()
-        if name not in ("suite", "specs", "versions", "claims", "clauses")
+        name: value for name, value in data.items() if name not in ("suite", "specs", "versions", "claims", "clauses")
     }
     assert {"name": "loaderspec"} == {"name": data["suite"]["name"]}
     assert {"python", "hypothesis", "numpy", "torch"} == set(data["versions"])

@@ -43,9 +43,9 @@ def test_a_clause_is_read() -> None:
     assert ("PART-1", "MUST", "if shuffle is claimed") == (first.id, first.level, first.condition)
     assert first.sentence == "Within one epoch no sample comes twice (policy)."
     assert first.link == "specs/2-partition.md#part-1"
-    assert ClauseText(
-        "PART-2", "SHOULD", "Nothing is lost.", "2-partition.md", "part-2", "**Judged.** Always."
-    ) == second
+    assert (
+        ClauseText("PART-2", "SHOULD", "Nothing is lost.", "2-partition.md", "part-2", "**Judged.** Always.") == second
+    )
 
 
 def test_every_judge_has_a_text_of_its_level() -> None:
