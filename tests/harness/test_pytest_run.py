@@ -11,9 +11,8 @@ import runs
 QUICK = ("--tier=quick",)
 PLAIN = (f"--impl={runs.PLAIN}", *QUICK)
 PADS = """
-import random
-from plain_loader import PlainLoader, claims
-claims = {**claims, "workers": False}
+from plain_loader import PlainLoader
+claims = dict(when_dropping="drop", when_keeping="uneven")
 
 class load(PlainLoader):
     def shard(self):
