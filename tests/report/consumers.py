@@ -111,9 +111,7 @@ def load(request):
 """
 _CLAIMS: dict[str, Any] = dict(
     datasets=("map", "iterable"),
-    when_dropping="uneven",
     when_keeping="uneven",
-    layout="strided",
     workers=True,
     iterable_workers="split",
     epochs="set_epoch",
@@ -184,11 +182,7 @@ try:
                 samples = self.collate([dataset[index] for index in step])
             except Exception as error:
                 raise RuntimeError("no batch") from error"""
-_HANGS_ON = """\
-                try:
-                    kind, value = pipe.recv()
-                except EOFError:
-                    threading.Event().wait()"""
+_HANGS_ON = _DEAD_IS_AT_ITS_END.replace('kind, value = "end", None', "threading.Event().wait()")
 _ENDS_AT_ANY_ERROR = """\
             try:
                 yield from self.batches(0, 1)
