@@ -174,7 +174,7 @@ class AddsSeedAndEpoch(KnownBad):
     """Seed and epoch are added, and neighbouring seeds are the same run, an epoch apart."""
 
     claims = BUFFERED
-    clause, smallest = "ORDER-14", "n100,w1,b1,keep,shuffle,e2,seed+1"
+    clause, smallest = "ORDER-14", "n16,w1,b1,keep,shuffle,e3,seed+1"
     report = "pytorch/data#426"
 
     def mixed_seed(self) -> int:
