@@ -56,9 +56,8 @@ class Loader:
         return [step for step in steps if len(step) == self.request.batch_size or not self.request.drop_last]
 
     def batches(self, worker, workers):
-        rank, ranks, size, dataset = (
-            self.request.rank, self.request.world_size, self.request.batch_size, self.request.dataset
-        )
+        request = self.request
+        rank, ranks, size, dataset = request.rank, request.world_size, request.batch_size, request.dataset
         if not hasattr(dataset, "__getitem__"):
             mine = itertools.islice(iter(dataset), rank + ranks * worker, None, ranks * workers)
             while step := list(itertools.islice(mine, size)):
