@@ -20,13 +20,15 @@ from conformance.clauses import CLAUSES, Clause, Finding, Verdict
 from conformance.contract import Claims
 from conformance.fleet import Fleet
 from conformance.observe import observe, with_unshuffled
-from conformance.scenario import Scenario
+from conformance.scenario import Scenario, place_of, simpler
 from conformance.scenarios import Tier, always_tried, drawn, listed
 from conformance.trace import Trace
 
 # Scenarios that hang cost the whole patience each: so many are borne by a family, and again while looking for a smaller
 # case of each clause. What was not tried then shows as NOT EXERCISED beside the hang.
 _HANGS_BORNE = 6
+# Cases that are run again in new processes until one of them fails there too.
+_CONFIRMATIONS = 4
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class Result:
 
     exercised: dict[str, int]
     cases: dict[str, Case] = field(default_factory=dict)
+    # Violated once, and not again in new processes.
+    unconfirmed: dict[str, Scenario] = field(default_factory=dict)
 
 
 class Campaign:
@@ -84,12 +88,21 @@ class Campaign:
                     violated.add(clause_id)
         for clause in self.clauses:
             if clause.id in violated:
-                case, _ = replay(
-                    self.fleet, self.claims, clause, self._smallest(clause, known_kinds.get(clause.id, frozenset()))
-                )
-                if case:
-                    result.cases[clause.id] = case
+                self._confirm(clause, known_kinds.get(clause.id, frozenset()), result)
         return result
+
+    def _confirm(self, clause: Clause, known: frozenset[str], result: Result) -> None:
+        """Run the smallest case again in new processes, or the next ones if it does not fail there."""
+        smallest = self._smallest(clause, known)
+        for scenario in dict.fromkeys([smallest, *sorted(self._violating(clause, known), key=_size)][:_CONFIRMATIONS]):
+            case, _ = replay(self.fleet, self.claims, clause, scenario)
+            if case:
+                result.cases[clause.id] = case
+                return
+        result.unconfirmed[clause.id] = smallest
+
+    def _violating(self, clause: Clause, known: frozenset[str]) -> list[Scenario]:
+        return [scenario for scenario, verdicts in self._verdicts.items() if _news(verdicts[clause.id], known)]
 
     def _tried(self) -> list[Scenario]:
         if self.family not in self.tier.examples:
@@ -113,7 +126,7 @@ class Campaign:
         return self._verdicts[scenario]
 
     def _smallest(self, clause: Clause, known: frozenset[str]) -> Scenario:
-        violating = [scenario for scenario, verdicts in self._verdicts.items() if _news(verdicts[clause.id], known)]
+        violating = self._violating(clause, known)
         if self.family not in self.tier.examples:
             return violating[0]
         limit = self._hangs + _HANGS_BORNE
@@ -126,7 +139,19 @@ class Campaign:
         try:
             return _find(drawn(self.family, self.claims), violates, self.tier.examples[self.family], self.seed)
         except NoSuchExample:
-            return min(violating, key=_size)
+            return _simplified(min(violating, key=_size), violates)
+
+
+def _simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
+    """A scenario that Hypothesis did not draw, made smaller by hand: each number in turn as small as it still fails."""
+    for field_name in ("samples", "world_size", "batch_size", "num_workers", "epochs"):
+        least = place_of(scenario.fault) + 1 if scenario.fault and field_name == "samples" else 1
+        for value in range(least, getattr(scenario, field_name)):
+            smaller = simpler(scenario, **{field_name: value})
+            if violates(smaller):
+                scenario = smaller
+                break
+    return scenario
 
 
 def verdict_of(fleet: Fleet, claims: Claims, clause: Clause, trace: Trace) -> tuple[Verdict, Trace]:

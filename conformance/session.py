@@ -156,6 +156,10 @@ class Session:
         outcome = replace(blank, exercised=exercised, case=result.cases.get(clause.id))
         if outcome.case is not None:
             return replace(outcome, status="VIOLATED")
+        if clause.id in result.unconfirmed:
+            case = result.unconfirmed[clause.id].code
+            note = f"violated once in {case}, and not again in new processes: the loader does not do the same twice"
+            return replace(outcome, status="NOT EXERCISED", note=note)
         if clause.id in self._known_kinds:
             return replace(outcome, status="KNOWN", note=self._reasons(clause))
         # A family that is not drawn has as many scenarios at a higher tier as at the gate.

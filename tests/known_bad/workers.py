@@ -72,19 +72,6 @@ class ReadsTheFirstSampleForItsShape(BadPool):
         return plan
 
 
-class ReadsWhatItDrops(BadPool):
-    """The rest is read from the dataset before it is dropped. (No public report.)"""
-
-    claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-2", "n1,w1,b2,drop,k2,workers"
-    escapes = "no case of the workers family has a rest that is dropped"
-
-    def plan(self) -> list[list[int]]:
-        plan = super().plan()
-        self.fetch(sorted({*self.shard(self.order())} - {index for step in plan for index in step}))
-        return plan
-
-
 # --- iterable datasets ----------------------------------------------------------------------------------------------
 
 
