@@ -137,13 +137,18 @@ class Campaign:
             return _news(self._judge(scenario)[clause.id], known)
 
         try:
-            return _find(drawn(self.family, self.claims), violates, self.tier.examples[self.family], self.seed)
+            found = _find(drawn(self.family, self.claims), violates, self.tier.examples[self.family], self.seed)
         except NoSuchExample:
-            return _simplified(min(violating, key=_size), violates)
+            found = min(violating, key=_size)
+        return _simplified(found, violates)
 
 
 def _simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
-    """A scenario that Hypothesis did not draw, made smaller by hand: each number in turn as small as it still fails."""
+    """The scenario with each number in turn as small as it still fails.
+
+    Hypothesis shrinks what was drawn: not a scenario that was tried without drawing it, nor two draws that make up one
+    number together.
+    """
     for field_name in ("samples", "world_size", "batch_size", "num_workers", "epochs"):
         least = place_of(scenario.fault) + 1 if scenario.fault and field_name == "samples" else 1
         for value in range(least, getattr(scenario, field_name)):
