@@ -13,15 +13,15 @@ from conformance.session import Options, Session, source_of
 from tests.known_bad.correct import KnownBad
 
 
-def judged(loader: Any) -> Report:
-    """The report over a loader at the gate tier, of the families that it names."""
+def judged(loader: Any, tier: str = "gate", case: tuple[str, Scenario] | None = None) -> Report:
+    """The report over a loader, of the families that it names, or of one case."""
     spawned = getattr(loader, "spawned", False)
     source, name = source_of(f"{loader.__module__}:{loader.__name__}" if spawned else loader)
-    options = Options(tier="gate", patience=getattr(loader, "patience", 10.0))
+    options = Options(tier=tier, patience=getattr(loader, "patience", 10.0), case=case)
     families = getattr(loader, "families", ()) or _families_of_its_chapters(loader)
     clauses = [clause for clause in CLAUSES.values() if not families or clause.family in families]
     with _waiting(getattr(loader, "grace", leaks.GRACE)), Session(source, name, options) as session:
-        return session.report(clauses)
+        return session.report() if case else session.report(clauses)
 
 
 def _families_of_its_chapters(loader: Any) -> tuple[str, ...]:
