@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from conformance.contract import Claims
 from conformance.observe import variants
 from conformance.scenario import Scenario
-from conformance.scenarios_workers import each_trouble, iterable_style, kinds_of_sample, troubled, with_workers
+from conformance.scenarios_workers import (
+    a_few_iterables,
+    a_few_workers,
+    each_trouble,
+    iterable_style,
+    kinds_of_sample,
+    troubled,
+    with_workers,
+)
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,19 @@ def drawn(family: str, claims: Claims) -> st.SearchStrategy[Scenario]:
 
 def always_tried(family: str, claims: Claims) -> list[Scenario]:
     """The scenarios of a drawn family that are tried before any is drawn."""
-    return list(each_trouble(claims)) if family == "life" else []
+    tried = {"map": _many_ranks, "workers": a_few_workers, "iterable": a_few_iterables, "life": each_trouble}
+    return list(tried[family](claims))
+
+
+def _many_ranks(claims: Claims) -> Iterator[Scenario]:
+    """More ranks than are drawn: a loader may treat the ninth as the first."""
+    if claims.ranks == "process_group":  # a process group of sixteen costs seconds
+        return
+    for samples, ranks, batch_size in ((40, 9, 1), (100, 16, 2)):
+        for drop_last in (False, True):
+            yield Scenario(samples, ranks, batch_size, drop_last=drop_last)
+            if claims.shuffle:
+                yield Scenario(samples, ranks, batch_size, drop_last=drop_last, shuffle=True)
 
 
 def listed(family: str, claims: Claims, tier: Tier) -> list[Scenario]:
@@ -116,5 +136,5 @@ def _statistics(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     for samples, ranks in ((2, 2), (6, 3), (32, 4)):
         yield Scenario(samples, ranks, shuffle=True, epochs=tier.small_draws // 20, seeds=2)
     if claims.when_dropping:
-        for samples, ranks, batch_size in ((3, 1, 2), (5, 2, 2), (7, 3, 2)):
+        for samples, ranks, batch_size in ((3, 1, 2), (5, 2, 2), (7, 3, 2), (29, 2, 3)):
             yield Scenario(samples, ranks, batch_size, drop_last=True, shuffle=True, epochs=64)

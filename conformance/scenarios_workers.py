@@ -79,6 +79,20 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
     )
 
 
+def a_few_workers(claims: Claims) -> Iterator[Scenario]:
+    """Two ranks with two workers each, over two epochs, compared with none and with the same again."""
+    for drop_last in (False, True):
+        yield Scenario(9, 2, 2, drop_last=drop_last, num_workers=2, epochs=2, variant="workers")
+    yield Scenario(9, 2, 2, num_workers=2, epochs=2, variant="again")
+
+
+def a_few_iterables(claims: Claims) -> Iterator[Scenario]:
+    """An iterable dataset with a rest for each worker, kept and dropped."""
+    for drop_last in (False, True):
+        num_workers = 2 if claims.iterable_workers else 0
+        yield Scenario(9, batch_size=2, drop_last=drop_last, num_workers=num_workers, dataset="iterable")
+
+
 def each_trouble(claims: Claims) -> Iterator[Scenario]:
     """Each fault once and each conduct thrice, without workers and with, so that none is left to chance."""
     dataset: Style = "map" if "map" in claims.datasets else "iterable"

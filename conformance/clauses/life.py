@@ -49,6 +49,8 @@ def whole_after_an_error(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
     (rank,) = trace.main.ranks
     if not scenario.fault:
         return None
+    if claims.errors == "skip" and rank.epochs and not rank.epochs[0].failure:
+        return []  # the failing sample was skipped, as is claimed: there was no error to go on after
     if rank.failure and rank.failure.kind == "raised" and rank.failure.where == "load":
         return []  # it reads the whole dataset before the first epoch, and there is none
     if rank.failure or len(rank.epochs) < 2 or not rank.epochs[0].failure:

@@ -187,7 +187,7 @@ def lost_samples(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) 
     if len(lost) < limit:
         return None
     delivered = (*show(epochs), f"{listed(lost)}: on no rank")
-    if limit == 1:
+    if not scenario.drop_last and claims.when_keeping != "drop":
         return Finding("lost", "every sample", delivered, "drop_last=False: the rest is kept, so nothing may be lost")
     expected = f"at most {count(limit - 1, 'sample')} dropped"
     why = f"{claimed(scenario, claims)} drops less than "

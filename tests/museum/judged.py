@@ -25,7 +25,7 @@ def judged(loader: Any, tier: str = "gate", case: tuple[str, Scenario] | None = 
 
 
 def _families_of_its_chapters(loader: Any) -> tuple[str, ...]:
-    # A bad loader of chapters 1 to 3 is not judged by chapters 4 and 10 as well, where the whole museum would take long.
+    # A bad loader of chapters 1 to 3 is not judged by chapters 4 and 10 as well: the whole museum would take long.
     if not issubclass(loader, KnownBad):
         return ()
     return ("map", "refusals", "statistics", *(("workers",) if loader.claims.get("workers") else ()))
