@@ -30,7 +30,7 @@ class ForgetsTheAccumulation(KnownBad):
     """A step holds one micro-batch a replica, whatever accumulation was asked for."""
 
     claims = DEVICE
-    clause, smallest, related = "BATCH-1", "n30,w1,b1,keep,g2", ("BATCH-2", "COUNT-2", "COUNT-3")
+    clause, smallest, related = "BATCH-1", "n2,w1,b1,keep,g2", ("BATCH-2", "COUNT-2", "COUNT-3")
     report = "deepspeedai/DeepSpeed#8520"
 
     def cut(self, shard: list[int]) -> list[list[int]]:
@@ -66,7 +66,7 @@ class PutsReplicasOutermost(KnownBad):
     """A combined batch is laid out [replica, iteration, accumulation, micro-batch]. (No public report.)"""
 
     claims = claim(UNEVEN, device_options=True)
-    clause, smallest = "BATCH-3", "n30,w1,b1,keep,p2,i2"
+    clause, smallest = "BATCH-3", "n4,w1,b1,keep,p2,i2"
 
     def cut(self, shard: list[int]) -> list[list[int]]:
         size, replicas = self.request.batch_size, self.request.replication_factor
@@ -401,7 +401,7 @@ class DiesInAStep(KnownBad):
     """The process ends in the middle of the epoch, as one that is out of memory does."""
 
     claims = ALL_DROP
-    clause, smallest = "COUNT-7", "n30,w1,b1,keep"
+    clause, smallest = "COUNT-7", "n3,w1,b1,keep"
     report = "pytorch/pytorch#5040"
 
     def steps(self) -> Any:
@@ -480,9 +480,8 @@ class RunsOnlyOnceInAProcess(KnownBad):
     """What the first loader of a process left behind, shared memory for one, keeps the second from starting."""
 
     claims = PLAIN
-    clause, smallest, related = "COUNT-7", "n1,w1,b1,keep,after", ("COUNT-6",)
+    clause, smallest = "COUNT-7", "n1,w1,b1,drop,after"
     report = "mosaicml/streaming#573"
-    escapes = "a fault that needs a used process does not show in the new one in which it is confirmed"
     made = 0
 
     def __init__(self, request: Any) -> None:

@@ -15,7 +15,7 @@ class IgnoresShuffleFalse(KnownBad):
     """Samples are shuffled although shuffle=False is asked for."""
 
     claims = claim(BUFFERED, layout=None)
-    clause, smallest = "ORDER-1", "n30,w1,b1,keep"
+    clause, smallest = "ORDER-1", "n3,w1,b1,keep"
     report = "Lightning-AI/pytorch-lightning#16772"
 
     def order(self) -> list[int]:
@@ -103,7 +103,7 @@ class CountsLoadersMade(KnownBad):
     """The epoch is counted for all loaders of the process together, not for each. (No public report.)"""
 
     claims = claim(BUFFERED, epochs="automatic")
-    clause, smallest, related = "ORDER-5", "n2,w1,b1,keep,shuffle,after", ("ORDER-4",)
+    clause, smallest, related = "ORDER-5", "n2,w1,b1,keep,shuffle,after", ("ORDER-4", "ORDER-9")
     escapes = "a fault that needs a used process does not show in the new one in which it is confirmed"
     counted = 0
 
@@ -131,7 +131,7 @@ class ForgetsTheEpochOfABuffer(ForgetsTheEpoch):
     """The same with a shuffle buffer, as where the epoch does not reach workers that live on."""
 
     claims = BUFFERED
-    clause, smallest, related = "ORDER-6", "n100,w1,b1,keep,shuffle,e2", ()
+    clause, smallest, related = "ORDER-6", "n31,w1,b1,keep,shuffle,e2", ()
     report = "huggingface/datasets#6673"
 
 
@@ -139,7 +139,7 @@ class LagsOneEpoch(KnownBad):
     """The workers were made before the epoch was set, and shuffle for the epoch before."""
 
     claims = BUFFERED
-    clause, smallest, related = "ORDER-6", "n100,w1,b1,keep,shuffle,e2", ("ORDER-5",)
+    clause, smallest, related = "ORDER-6", "n31,w1,b1,keep,shuffle,e2", ("ORDER-5",)
     report = "mlcommons/storage#475"
     before = 0
 
@@ -163,7 +163,7 @@ class IgnoresTheSeed(KnownBad):
     """The seed of the training is not passed to the shuffle."""
 
     claims = BUFFERED
-    clause, smallest = "ORDER-7", "n100,w1,b1,keep,shuffle,seed+1"
+    clause, smallest = "ORDER-7", "n31,w1,b1,keep,shuffle,seed+1"
     report = "huggingface/transformers#11406"
 
     def mixed_seed(self) -> int:

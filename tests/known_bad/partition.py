@@ -51,7 +51,7 @@ class HandsOutOneOfTheRest(KnownBad):
     """Of the samples that are left over, only the first is handed out. (No public report.)"""
 
     claims = claim(UNEVEN, when_dropping="drop")
-    clause, smallest = "PART-2", "n14,w3,b1,keep"
+    clause, smallest = "PART-2", "n2,w3,b1,keep"
 
     def shard(self, order: list[int]) -> list[int]:
         rest = len(order) % self.request.world_size
@@ -107,7 +107,7 @@ class PadsTheLastStepToEven(KnownBad):
     """A short last step of an odd number of samples is made even by repeating one. (No public report.)"""
 
     claims = PLAIN
-    clause, smallest = "PART-4", "n100,w1,b3,keep"
+    clause, smallest = "PART-4", "n1,w1,b3,keep"
 
     def cut(self, shard: list[int]) -> list[list[int]]:
         return [
@@ -135,7 +135,7 @@ class NarrowIndices(KnownBad):
     """Indices are kept in a byte, and what lies beyond 255 is read as something else. (No public report.)"""
 
     claims = PLAIN
-    clause, smallest, related = "PART-1", "n400,w1,b1,keep", ("ORDER-2", "PART-2", "PART-3", "PART-4")
+    clause, smallest, related = "PART-1", "n257,w1,b1,keep", ("ORDER-2", "PART-2", "PART-3", "PART-4")
 
     def fetch(self, step: list[int]) -> list[int]:
         return super().fetch([index % 256 for index in step])
