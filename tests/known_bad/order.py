@@ -189,7 +189,6 @@ class DropsInsideEachWorker(KnownBad):
 
     claims = claim(PLAIN, workers=True)
     clause, smallest = "ORDER-8", "n2,w1,b2,keep,k2,workers"
-    related = ("WORK-1",)
     report = "pytorch/pytorch#33413"
 
     def cut(self, shard: list[int]) -> list[list[int]]:
@@ -202,7 +201,6 @@ class EachWorkerReadsEverything(KnownBad):
 
     claims = claim(PLAIN, workers=True)
     clause, smallest = "ORDER-8", "n1,w1,b1,keep,k2,workers"
-    related = ("WORK-1",)
     report = "pytorch/pytorch#30599"
 
     def steps(self) -> list[list[int]]:
