@@ -184,11 +184,37 @@ class AddsSeedAndEpoch(KnownBad):
 # --- workers --------------------------------------------------------------------------------------------------------
 
 
+class EachWorkerReadsABlock(KnownBad):
+    """Each worker reads a block of steps, and steps are taken from the workers in turn. (No public report.)"""
+
+    claims = claim(PLAIN, workers=True)
+    clause, smallest = "ORDER-8", "n3,w1,b1,keep,k2,workers"
+
+    def steps(self) -> list[list[int]]:
+        steps, workers = super().steps(), max(1, self.request.num_workers)
+        block = max(1, -(-len(steps) // workers))
+        return [step for turn in range(block) for step in steps[turn::block]]
+
+
+class ShufflesForItsWorkers(KnownBad):
+    """The number of workers goes into the seed of the shuffle."""
+
+    claims = claim(BUFFERED, workers=True)
+    clause, smallest = "ORDER-8", "n3,w1,b1,keep,shuffle,k1,workers"
+    related = ("WORK-1",)
+    report = "kohya-ss/musubi-tuner#283"
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed, self.epoch, self.request.num_workers)
+
+
 class DropsInsideEachWorker(KnownBad):
     """Each worker drops the rest of its own part of the shard."""
 
     claims = claim(PLAIN, workers=True)
     clause, smallest = "ORDER-8", "n2,w1,b2,keep,k2,workers"
+    related = ("WORK-1",)
+    related = ("WORK-1",)
     report = "pytorch/pytorch#33413"
 
     def cut(self, shard: list[int]) -> list[list[int]]:
@@ -201,6 +227,8 @@ class EachWorkerReadsEverything(KnownBad):
 
     claims = claim(PLAIN, workers=True)
     clause, smallest = "ORDER-8", "n1,w1,b1,keep,k2,workers"
+    related = ("WORK-1",)
+    related = ("WORK-1",)
     report = "pytorch/pytorch#30599"
 
     def steps(self) -> list[list[int]]:
