@@ -1,7 +1,7 @@
 """Chapter 10, faults: the judges of ERROR-* and LEAK-*, on scenarios in which something goes wrong, once."""
 
 from conformance.clauses.base import Finding, Verdict, clause, show
-from conformance.clauses.life import before_the_fault
+from conformance.clauses.life import before_the_fault, failed_while_loading
 from conformance.contract import Claims
 from conformance.scenario import FAULTS, Scenario
 from conformance.trace import Failure, RankRun, Subject, Trace
@@ -21,11 +21,6 @@ def _fault(scenario: Scenario) -> str:
 def _happened(rank: RankRun) -> bool:
     # A run that hangs or dies as a whole can't say; the fault was the last that was asked of it.
     return bool(rank.remark("fired")) or (rank.failure is not None and rank.failure.kind in ("hung", "died"))
-
-
-def _while_loading(rank: RankRun) -> bool:
-    # A loader that reads the whole dataset into its own files fails before the first epoch, and is right to.
-    return rank.failure is not None and rank.failure.kind == "raised" and rank.failure.where == "load"
 
 
 def _first_failure(rank: RankRun) -> Failure | None:
@@ -84,7 +79,7 @@ def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trac
     (rank,) = trace.main.ranks
     if _fault(scenario) not in ("raise", "collate"):
         return None
-    if _while_loading(rank):
+    if failed_while_loading(rank):
         return []
     if not rank.epochs or not rank.epochs[0].failure:
         return None

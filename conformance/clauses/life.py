@@ -51,8 +51,8 @@ def whole_after_an_error(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
         return None
     if claims.errors == "skip" and rank.epochs and not rank.epochs[0].failure:
         return []  # the failing sample was skipped, as is claimed: there was no error to go on after
-    if rank.failure and rank.failure.kind == "raised" and rank.failure.where == "load":
-        return []  # it reads the whole dataset before the first epoch, and there is none
+    if failed_while_loading(rank):
+        return []
     if rank.failure or len(rank.epochs) < 2 or not rank.epochs[0].failure:
         return None
     epoch = rank.epochs[1]
@@ -119,6 +119,11 @@ def whole(scenario: Scenario, claims: Claims, epoch: Epoch) -> bool:
     first = list(samples[: scenario.samples] if pads else samples)
     in_order = claims.in_order and scenario.dataset == "map"
     return first == expected if in_order else sorted(first) == expected
+
+
+def failed_while_loading(rank: RankRun) -> bool:
+    """Whether a loader that reads the whole dataset in `load` failed there: before any epoch, and it is right to."""
+    return rank.failure is not None and rank.failure.kind == "raised" and rank.failure.where == "load"
 
 
 def before_the_fault(scenario: Scenario) -> list[int]:
