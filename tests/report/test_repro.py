@@ -31,10 +31,18 @@ def case_of(implementation: str, fault: Fault) -> tuple[Case, Claims]:
 
 
 def run(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script in a folder where this package can't be found."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    """Run a script in a folder where the suite can't be imported, installed or not."""
+    environment = {**os.environ, "PYTHONPATH": str(first_on_path(folder))}
     command = [sys.executable, str(path)]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def first_on_path(folder: Path) -> Path:
+    """Where imports look before site-packages; the suite's own name is taken there by a module that can't be imported."""
+    first = folder / "first_on_path"
+    first.mkdir(exist_ok=True)
+    (first / "conformance.py").write_text("raise ModuleNotFoundError('a script asked for the suite')\n")
+    return first
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[f"{fault.clause}-{fault.name}" for fault in FAULTS])
@@ -127,13 +135,17 @@ def test_a_script_asks_for_the_claims_it_is_not_given(duplicate: tuple[Path, Cas
 
 
 def test_a_script_needs_nothing_of_this_package(duplicate: tuple[Path, Case, Claims], tmp_path: Path) -> None:
-    """The folder in which scripts are tried has no way to this package, and no script asks for it."""
+    """Where scripts are tried, the suite can't be imported, and no script asks for it."""
     _, case, claims = duplicate
     for spec in ("mine.py", "torch-exact", "reference"):
         imported = [line for line in script(case, spec, claims).splitlines() if "import " in line]
         assert not any("conformance" in line or "numpy" in line or "pytest" in line for line in imported)
-    tried = subprocess.run([sys.executable, "-c", "import conformance"], cwd=tmp_path, capture_output=True)
-    assert 1 == tried.returncode
+    (tmp_path / "asks.py").write_text("import conformance\n")
+    tried = run(tmp_path / "asks.py", tmp_path)
+    assert (1, "ModuleNotFoundError: a script asked for the suite") == (
+        tried.returncode,
+        tried.stderr.splitlines()[-1],
+    )
 
 
 def test_a_script_holds_our_own_adapter(duplicate: tuple[Path, Case, Claims], tmp_path: Path) -> None:
@@ -151,7 +163,7 @@ def test_a_script_makes_the_loader_of_a_package_of_poptorchs_shape(
 ) -> None:
     """A package with Options and DataLoader needs no adapter in a script either."""
     _, case, claims = duplicate
-    (tmp_path / "reference.py").write_text(POPTORCH_SHAPE)
+    (first_on_path(tmp_path) / "reference.py").write_text(POPTORCH_SHAPE)
     ended = run(write(case, "reference", claims=claims), tmp_path)
     assert (1, "still violated: sample 0 comes 2 times; 1 repeats, and padding explains 0") == (
         ended.returncode,
