@@ -6,6 +6,7 @@ processes, and only what shows there as well is reported.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
@@ -18,7 +19,7 @@ from hypothesis.internal.conjecture import providers
 
 from conformance.clauses import CLAUSES, Clause, Finding, Verdict
 from conformance.contract import Claims
-from conformance.fleet import Fleet
+from conformance.fleet import Fleet, Lane
 from conformance.observe import observe, with_unshuffled
 from conformance.scenario import Scenario, place_of, simpler
 from conformance.scenarios import Tier, always_tried, drawn, listed
@@ -79,10 +80,12 @@ class Campaign:
         if not self.clauses:
             return result
         violated: set[str] = set()
-        for scenario in self._tried():
+        tried = self._tried()
+        ahead = self._run_ahead([scenario for scenario in tried if scenario.is_waited_for])
+        for scenario in tried:
             if self._hangs >= _HANGS_BORNE and scenario not in self._verdicts:
                 continue
-            for clause_id, verdict in self._judge(scenario).items():
+            for clause_id, verdict in self._judge(scenario, ahead.get(scenario)).items():
                 result.exercised[clause_id] += verdict is not None
                 if _news(verdict, known_kinds.get(clause_id, frozenset())):
                     violated.add(clause_id)
@@ -116,9 +119,29 @@ class Campaign:
         )
         return list(tried)
 
-    def _judge(self, scenario: Scenario) -> dict[str, Verdict]:
+    def _run_ahead(self, scenarios: list[Scenario]) -> dict[Scenario, Trace]:
+        """Run scenarios that mostly wait (for a time-out, for a death to be noticed) side by side, one lane each.
+
+        Which lane runs what, and in which order, is the same every time. A lane that met a hang stops.
+        """
+
+        def one_after_the_other(lane: Lane, mine: list[Scenario]) -> dict[Scenario, Trace]:
+            traces: dict[Scenario, Trace] = {}
+            for scenario in mine:
+                traces[scenario] = observe(lane, scenario)
+                if traces[scenario].hung:
+                    break
+            return traces
+
+        lanes = self.fleet.lanes
+        shares = [scenarios[lane.number :: len(lanes)] for lane in lanes]
+        with ThreadPoolExecutor(len(lanes)) as threads:
+            done = list(threads.map(one_after_the_other, lanes, shares))
+        return {scenario: trace for traces in done for scenario, trace in traces.items()}
+
+    def _judge(self, scenario: Scenario, trace: Trace | None = None) -> dict[str, Verdict]:
         if scenario not in self._verdicts:
-            trace = observe(self.fleet, scenario)
+            trace = trace or observe(self.fleet, scenario)
             self._hangs += trace.hung
             self._verdicts[scenario] = {
                 clause.id: verdict_of(self.fleet, self.claims, clause, trace)[0] for clause in self.clauses

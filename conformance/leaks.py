@@ -31,18 +31,18 @@ class Resources:
     segments: frozenset[str]
 
 
-def held(temporary: str) -> Resources:
-    """What this process holds now; `temporary` is its own temporary folder."""
+def held(temporary: str | None) -> Resources:
+    """What this process holds now; `temporary` is its own temporary folder, or None if files don't count."""
     return Resources(
         processes=frozenset(children(os.getpid())),
         descriptors=len(_listed("/proc/self/fd")),
         threads=len(_listed("/proc/self/task")),
-        files=frozenset(str(path.relative_to(temporary)) for path in Path(temporary).rglob("*")),
-        segments=_segments(),
+        files=_files(Path(temporary)) if temporary is not None else frozenset(),
+        segments=_segments() if temporary is not None else frozenset(),
     )
 
 
-def left_behind(before: Resources, temporary: str, grace: float = GRACE) -> list[tuple[Subject, str]]:
+def left_behind(before: Resources, temporary: str | None, grace: float = GRACE) -> list[tuple[Subject, str]]:
     """What is held now and was not before, after waiting `grace` seconds for what is about to end."""
     gc.collect()
     deadline = time.monotonic() + grace
@@ -88,6 +88,10 @@ def children(process: int) -> list[int]:
 def _alive(process: int) -> bool:
     # The state is the first field behind the name, which stands in brackets and may hold anything.
     return _text(f"/proc/{process}/stat").rpartition(")")[2].split()[:1] not in ([], ["Z"], ["X"])
+
+
+def _files(folder: Path) -> frozenset[str]:
+    return frozenset(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
 def _segments() -> frozenset[str]:

@@ -13,7 +13,7 @@ from typing import Any
 from conformance import conduct, datasets, leaks, probes, random_state, samples
 from conformance.conduct import Reader, Remarks, Stopped
 from conformance.contract import Implementation, Request
-from conformance.scenario import place_of
+from conformance.scenario import DEADLY, place_of
 from conformance.trace import Epoch, Failure, RandomState, RankRun
 
 # The loader that is read first in a process "after other loaders" (the variant `after`): nothing like the scenario's.
@@ -87,7 +87,9 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
 
 def perform_watching_leaks(implementation: Implementation, task: Task, workdir: str) -> RankRun:
     """The same, twice in this process: what the second round leaves behind goes into the remarks."""
-    temporary = os.environ.get("TMPDIR", workdir)
+    # LEAK-3 says nothing of what a worker had made that died at once: waiting for it to go would be in vain.
+    deadly = task.fault.partition("@")[0] in DEADLY
+    temporary = None if deadly else os.environ.get("TMPDIR", workdir)
     before = leaks.held(temporary)
     run = perform(implementation, task, workdir)
     if not _left_behind(before, temporary, leaks.SHORT_GRACE):
@@ -97,7 +99,7 @@ def perform_watching_leaks(implementation: Implementation, task: Task, workdir: 
     return replace(run, remarks=(*run.remarks, *_left_behind(before, temporary, leaks.GRACE)))
 
 
-def _left_behind(before: leaks.Resources, temporary: str, grace: float) -> Remarks:
+def _left_behind(before: leaks.Resources, temporary: str | None, grace: float) -> Remarks:
     try:
         return leaks.left_behind(before, temporary, grace)
     except RuntimeError:  # a death that is raised only now, by a signal handler of the loader's

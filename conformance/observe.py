@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.contract import Claims
-from conformance.fleet import Fleet
+from conformance.fleet import Fleet, Lane
 from conformance.leaks import GRACE
 from conformance.member import Task
 from conformance.scenario import REFUSED_VALUES, Scenario, Variant, simpler
@@ -28,7 +28,7 @@ class _Circumstances:
     other_process: int = 0
 
 
-def observe(fleet: Fleet, scenario: Scenario) -> Trace:
+def observe(fleet: Fleet | Lane, scenario: Scenario) -> Trace:
     """Run the implementation once for each run that the scenario means, and write down what was delivered."""
     main = _Circumstances(scenario, tuple(range(scenario.epochs)))
     runs = [_run(fleet, "main", main)]
@@ -43,7 +43,7 @@ def observe(fleet: Fleet, scenario: Scenario) -> Trace:
     return Trace(scenario, tuple(runs))
 
 
-def with_unshuffled(fleet: Fleet, trace: Trace) -> Trace:
+def with_unshuffled(fleet: Fleet | Lane, trace: Trace) -> Trace:
     """The trace with one more run, in which the same request is read for one epoch without shuffling."""
     twin = simpler(trace.scenario, shuffle=False)
     return Trace(trace.scenario, (*trace.runs, _run(fleet, "unshuffled", _Circumstances(twin, (0,)))))
@@ -61,7 +61,7 @@ def _varied(main: _Circumstances, scenario: Scenario) -> _Circumstances:
     }[scenario.variant]
 
 
-def _run(fleet: Fleet, name: str, how: _Circumstances) -> Run:
+def _run(fleet: Fleet | Lane, name: str, how: _Circumstances) -> Run:
     ranks = [0] if how.scenario.refusal else range(how.scenario.world_size)
     tasks = [_task(how, rank) for rank in ranks]
     # Two rounds, what a time-out takes, and the grace in which things may end.

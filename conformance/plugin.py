@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,11 @@ import pytest
 from conformance import plugin_report
 from conformance.clauses import CLAUSES, Clause
 from conformance.contract import AdapterError
-from conformance.fleet import HASH_SEEDS, SpawnedSource
 from conformance.known import parse_case, read_known
 from conformance.outcome import Outcome
 from conformance.output import block, refuse_unwritable
 from conformance.session import Options, Session
+from conformance.sources import HASH_SEEDS, SpawnedSource
 
 HOME = Path(__file__).resolve().parent
 SESSION = pytest.StashKey[Session]()
@@ -67,14 +68,9 @@ def _destination(name: str) -> str:
     return "loaderspec_" + name.replace("-", "_")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Known without xdist, too, where a folder is strict about markers."""
-    config.addinivalue_line("markers", "xdist_group(name): clauses that share one campaign")
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Before anything starts: the run is ours alone, and xdist keeps the clauses of a family together."""
+    """Before anything starts: the run is ours alone."""
     if not config.getoption("loaderspec_impl"):
         if any(_is_ours(str(argument), config) for argument in config.args):
             raise pytest.UsageError(
@@ -85,8 +81,22 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         _undo_what_the_folder_chose(config)
     _leave_no_cache(config)
-    if getattr(config.option, "numprocesses", None):
-        config.option.dist = "loadgroup"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Let xdist keep the clauses of a family in one process: they share one campaign."""
+    if not config.getoption("loaderspec_impl"):
+        return None
+    scheduling: Any = import_module("xdist.scheduler")
+    by_family = scheduling.LoadScopeScheduling(config, log)
+    by_family._split_scope = _family_of_item
+    return by_family
+
+
+def _family_of_item(nodeid: str) -> str:
+    found = CLAUSES.get(nodeid.rpartition("::")[2])
+    return found.family if found else nodeid
 
 
 def _is_ours(argument: str, config: pytest.Config) -> bool:
@@ -247,8 +257,6 @@ class ClauseItem(pytest.Item):
         super().__init__(**settings)
         self.clause = clause
         self.outcome: Outcome | None = None
-        # Items of a family share one campaign, so they must run in one process.
-        self.add_marker(pytest.mark.xdist_group(clause.family))
 
     def runtest(self) -> None:
         """Ask for the outcome; NOT CLAIMED is a skip, KNOWN an expected failure."""

@@ -33,6 +33,8 @@ FAULTS = {
     "collate": "collating sample {} raises",
     "init": "the initialiser of worker {} raises",
 }
+# The faults after which a worker has had no time to clean up, and which a loader may take seconds to notice.
+DEADLY = ("kill", "exit", "hang")
 # What the consumer does other than reading epoch after epoch and closing the loader.
 CONDUCTS = {
     "leave": "left after step {} of the first epoch",
@@ -96,6 +98,11 @@ class Scenario:
     def combined_batch(self) -> int:
         """N, the samples of a full step (BATCH-1)."""
         return self.batch_size * self.gradient_accumulation * self.replication_factor * self.device_iterations
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether a run mostly waits, until somebody notices."""
+        return self.fault.partition("@")[0] in DEADLY
 
     @property
     def has_device_factors(self) -> bool:

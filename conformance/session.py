@@ -10,13 +10,14 @@ from typing import Any
 from conformance.campaign import Campaign, Result, replay
 from conformance.clauses import CLAUSES, Clause
 from conformance.contract import AdapterError, Claims, parse_claims
-from conformance.fleet import Fleet, ForkedSource, Source, SpawnedSource
+from conformance.fleet import Fleet
 from conformance.known import Known, parse_known
 from conformance.observe import observe
 from conformance.outcome import Outcome, Report
 from conformance.resolve import from_object
 from conformance.scenario import Scenario, count
 from conformance.scenarios import TIERS, Tier
+from conformance.sources import ForkedSource, Source, SpawnedSource
 from conformance.trace import Trace
 
 # The one fixed case that tests the adapter, before the loader is judged.

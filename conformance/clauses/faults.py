@@ -3,7 +3,7 @@
 from conformance.clauses.base import Finding, Verdict, clause, show
 from conformance.clauses.life import before_the_fault, failed_while_loading
 from conformance.contract import Claims
-from conformance.scenario import FAULTS, Scenario
+from conformance.scenario import DEADLY, FAULTS, Scenario
 from conformance.trace import Failure, RankRun, Subject, Trace
 
 # Memory may grow by this much in 32 epochs of 1 MiB each: half of what a loader keeps that keeps them all.
@@ -193,7 +193,7 @@ def no_descriptor_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> V
 @clause("LEAK-3", family="life", dataset="any", floor=20)
 def no_file_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """No shared-memory segment and no temporary file is left, but for what a worker had made that died at once."""
-    if _fault(scenario) in ("kill", "exit", "hang"):
+    if _fault(scenario) in DEADLY:
         return None
     return _nothing_left(scenario, trace, "file", "they outlive the process, and fill the machine's memory")
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 from conformance.campaign import Case
 from conformance.clauses import CLAUSES
 from conformance.contract import Claims, Request
-from conformance.fleet import HASH_SEEDS, Fleet, SpawnedSource
+from conformance.fleet import Fleet
 from conformance.leaks import GRACE, SHORT_GRACE
 from conformance.member import Task
 from conformance.observe import SEED_STRIDE, observe, with_unshuffled
@@ -25,6 +25,7 @@ from conformance.report.assemble import imports_for, pieces_for
 from conformance.report.choice import COUNTED, flags_of, roots_of
 from conformance.report.text import COLUMNS, REPRO_FOLDER
 from conformance.scenario import place_of
+from conformance.sources import HASH_SEEDS, SpawnedSource
 from conformance.spec_text import clause_text
 from conformance.trace import Epoch, RankRun, Trace
 

@@ -12,9 +12,10 @@ import pytest
 from conformance.campaign import Campaign, Result, family_clauses, replay
 from conformance.clauses import CLAUSES
 from conformance.contract import Claims, Implementation, parse_claims
-from conformance.fleet import Fleet, ForkedSource
+from conformance.fleet import Fleet
 from conformance.scenario import Scenario
 from conformance.scenarios import Tier
+from conformance.sources import ForkedSource
 
 TINY = Tier("tiny", {"map": 60, "workers": 2}, small_draws=100, floor_share=0.01)
 CLAIMS = parse_claims(plain_loader.claims)

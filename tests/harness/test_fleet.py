@@ -12,8 +12,9 @@ import pytest
 from processes import children, descriptors, marked, needs_proc
 
 from conformance.contract import AdapterError, Claims, Implementation, parse_claims
-from conformance.fleet import Fleet, ForkedSource, SpawnedSource
+from conformance.fleet import Fleet
 from conformance.member import Task
+from conformance.sources import ForkedSource, SpawnedSource
 from conformance.trace import Failure, RankRun
 
 HERE = Path(__file__).parent

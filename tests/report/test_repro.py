@@ -10,11 +10,12 @@ import pytest
 from conformance.campaign import Case, replay
 from conformance.clauses import CLAUSES
 from conformance.contract import Claims
-from conformance.fleet import Fleet, ForkedSource, SpawnedSource
+from conformance.fleet import Fleet
 from conformance.report.repro import script, write
 from conformance.report.script.checks import CHECKS, OF_CONSUMERS
 from conformance.resolve import resolve
 from conformance.scenario import from_code
+from conformance.sources import ForkedSource, SpawnedSource
 from tests.report.adapters import FAULTS, Fault
 
 PATIENCE = 1.0
@@ -38,7 +39,7 @@ def run(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def first_on_path(folder: Path) -> Path:
-    """Where imports look before site-packages; the suite's own name is taken there by a module that can't be imported."""
+    """Where imports look before site-packages; the suite's name is taken there by a module that can't be imported."""
     first = folder / "first_on_path"
     first.mkdir(exist_ok=True)
     (first / "conformance.py").write_text("raise ModuleNotFoundError('a script asked for the suite')\n")
