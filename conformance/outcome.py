@@ -34,7 +34,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that a run says: for which implementation and claims, how hard it tried, and each clause's outcome."""
+    """Everything that a run says: for which implementation and claims, how hard it tried, and each clause's outcome.
+
+    `replayed`: one case was run in place of all that is usually tried.
+    """
 
     implementation: str
     claims: Claims
@@ -43,6 +46,7 @@ class Report:
     outcomes: tuple[Outcome, ...]
     strict: bool = False
     notes: tuple[str, ...] = ()
+    replayed: bool = False
 
     @property
     def passed(self) -> bool:

@@ -102,7 +102,16 @@ class Session:
     def report_of(self, outcomes: list[Outcome]) -> Report:
         """The report that these outcomes make."""
         options = self.options
-        return Report(self.name, self.claims, options.tier, options.seed, tuple(outcomes), options.strict, self.notes())
+        return Report(
+            self.name,
+            self.claims,
+            options.tier,
+            options.seed,
+            tuple(outcomes),
+            options.strict,
+            self.notes(),
+            options.case is not None,
+        )
 
     def notes(self) -> tuple[str, ...]:
         """What a reader must know beside the outcomes."""

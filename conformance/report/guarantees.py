@@ -6,12 +6,16 @@ exercised entitles to nothing. Weakest first: what is lost or repeated stands be
 
 from collections.abc import Iterator
 
-from conformance.contract import Policy
+from conformance.clauses import CLAUSES
+from conformance.contract import Claims, Policy
 from conformance.outcome import Report
 
 
 def guarantees(report: Report) -> tuple[str, ...]:
     """What holds, in plain words, weakest first; empty if nothing that was judged entitles to a promise."""
+    # That a clause holds in the one case that was replayed says nothing of all others.
+    if report.replayed:
+        return ()
     held = frozenset(outcome.clause for outcome in report.outcomes if outcome.status == "HOLDS")
     return (*_delivery(report, held), *_steps(report, held), *_endings(held), *_order(report, held))
 
@@ -19,7 +23,20 @@ def guarantees(report: Report) -> tuple[str, ...]:
 def guarantee_line(report: Report) -> str:
     """The guarantees as one sentence without a full stop."""
     found = guarantees(report)
-    return ", ".join(found) if found else "nothing is guaranteed: no clause that was judged entitles to it"
+    if found:
+        return ", ".join(found)
+    judged = [outcome.clause for outcome in report.outcomes]
+    if report.replayed or 0 < len(judged) < len(CLAUSES):
+        judged_alone = f"one case of {judged[0]} was replayed" if report.replayed else f"{_named(judged)} judged"
+        return f"only {judged_alone}: no guarantee is given"
+    return "nothing is guaranteed: no clause that was judged entitles to it"
+
+
+def _named(clauses: list[str]) -> str:
+    """The subject and verb of a sentence about some of the clauses."""
+    if len(clauses) == 1:
+        return f"{clauses[0]} was"
+    return f"{' and '.join(clauses)} were" if len(clauses) == 2 else f"{len(clauses)} of {len(CLAUSES)} clauses were"
 
 
 def _delivery(report: Report, held: frozenset[str]) -> list[str]:
@@ -31,6 +48,7 @@ def _delivery(report: Report, held: frozenset[str]) -> list[str]:
     which = "" if dropping else "without drop_last "
     found = [(strength, f"{scope}{which}{words}") for strength, words in keeping]
     found += [(strength, f"{scope}with drop_last {words}") for strength, words in dropping]
+    found += [(strength, f"iterable: {words}") for strength, words in _delivered_of_iterables(report.claims, held)]
     return [words for _, words in sorted(found, key=lambda pair: pair[0])]
 
 
@@ -54,6 +72,19 @@ def _delivered_when_dropping(policy: Policy | None, held: frozenset[str]) -> Ite
         yield 1, f"at most once{bound}"
     elif policy is not None and "PART-3" in held:
         yield 0, "drops less than one step of all ranks"
+
+
+def _delivered_of_iterables(claims: Claims, held: frozenset[str]) -> Iterator[tuple[int, str]]:
+    splits = claims.iterable_workers == "split"
+    if "WORK-4" in held:
+        yield 0, "every element once from each worker"
+    elif "WORK-3" in held:
+        # WORK-3 lets drop_last lose what it likes, and WORK-5 bounds that.
+        if "WORK-5" in held:
+            yield 1, f"with drop_last at most once ({'each worker ' if splits else ''}drops less than one step)"
+        # Who does not claim "split" is asked for one rank without workers only.
+        where = "over workers and ranks" if splits else "on one rank without workers"
+        yield 2, f"without drop_last every element exactly once {where}"
 
 
 def _steps(report: Report, held: frozenset[str]) -> Iterator[str]:

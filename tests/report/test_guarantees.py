@@ -1,5 +1,6 @@
 """The guarantees follow from clauses that hold in the report, and from nothing else."""
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -74,3 +75,44 @@ def test_determinism_needs_all_its_clauses() -> None:
     """An order that follows the global generators is not deterministic per (seed, epoch)."""
     found = guarantees(report(("PART-7", "ORDER-5"), {"ORDER-9": "VIOLATED"}))
     assert ("the same unshuffled shard every time",) == found
+
+
+@pytest.mark.parametrize(
+    ("held", "claims", "expected"),
+    [
+        (
+            ("WORK-3",),
+            {"iterable_workers": "split"},
+            "without drop_last every element exactly once over workers and ranks",
+        ),
+        (("WORK-3",), {}, "without drop_last every element exactly once on one rank without workers"),
+        (("WORK-4",), {"iterable_workers": "replicated"}, "every element once from each worker"),
+    ],
+)
+def test_iterable_datasets_have_promises_of_their_own(held: tuple[str, ...], claims: Any, expected: str) -> None:
+    """A loader that reads only iterables is promised what WORK-3 or WORK-4 shows."""
+    assert (f"iterable: {expected}",) == guarantees(report(held, datasets=("iterable",), **claims))
+
+
+def test_what_workers_drop_of_an_iterable_is_bounded() -> None:
+    """WORK-5 adds what drop_last may take, and only where nothing comes twice."""
+    found = guarantees(report(("WORK-3", "WORK-5"), datasets=("iterable",), iterable_workers="split"))
+    assert (
+        "iterable: with drop_last at most once (each worker drops less than one step)",
+        "iterable: without drop_last every element exactly once over workers and ranks",
+    ) == found
+    assert () == guarantees(report(("WORK-5",), {"WORK-3": "VIOLATED"}, datasets=("iterable",)))
+
+
+def test_a_few_clauses_give_no_guarantee() -> None:
+    """Who asks for one clause is told so, and not that the loader guarantees nothing."""
+    assert "only PART-1 was judged: no guarantee is given" == guarantee_line(report(("PART-1",)))
+    assert "only PART-1 and PART-2 were judged: no guarantee is given" == guarantee_line(report(("PART-1", "PART-2")))
+    assert guarantee_line(report(PARTITION)).startswith("only 4 of ")
+
+
+def test_a_replayed_case_gives_no_guarantee() -> None:
+    """That a clause holds in one case is no promise for any other."""
+    one = dataclasses.replace(report(("WORK-3",), iterable_workers="split"), replayed=True)
+    assert () == guarantees(one)
+    assert "only one case of WORK-3 was replayed: no guarantee is given" == guarantee_line(one)
