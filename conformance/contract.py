@@ -100,7 +100,8 @@ class Implementation:
     known_failures: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
 
 
-_VALUES: dict[str, tuple[Any, ...]] = {
+# Claims that have one of some values.
+VALUES: dict[str, tuple[Any, ...]] = {
     "ranks": ("explicit", "process_group"),
     "when_dropping": ("drop", "pad", "uneven"),
     "when_keeping": ("drop", "pad", "uneven"),
@@ -117,7 +118,7 @@ _VALUES: dict[str, tuple[Any, ...]] = {
     ),
 }
 # Claims that take any of some names.
-_CHOICES = {
+CHOICES = {
     "datasets": ("map", "iterable"),
     "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers"),
 }
@@ -135,12 +136,12 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
             raise AdapterError(f"the claim {name!r} is unknown; the claims are {', '.join(known)}; mend or remove it")
     # None takes a claim back, wherever it comes from: what is left is the default.
     fields = {name: value for name, value in (given or {}).items() if value is not None}
-    for name, choices in _CHOICES.items():
+    for name, choices in CHOICES.items():
         if name in fields:
             fields[name] = _parse_choices(name, fields[name], choices)
     for name, value in fields.items():
-        if name in _VALUES and not _among(value, _VALUES[name]):
-            allowed = ", ".join(repr(choice) for choice in _VALUES[name])
+        if name in VALUES and not _among(value, VALUES[name]):
+            allowed = ", ".join(repr(choice) for choice in VALUES[name])
             raise AdapterError(
                 f"the claim {name}={value!r} is not one of {allowed}; choose one of them or leave it out"
             )
