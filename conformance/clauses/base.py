@@ -177,10 +177,22 @@ def show(epochs: tuple[Epoch, ...], notes: dict[int, str] | None = None, label: 
 
 def _line(rank: int, epoch: Epoch, note: str, label: str) -> str:
     steps = " | ".join(" ".join(map(str, step)) for step in epoch.steps) if epoch.steps else "(no steps)"
-    if len(steps) > _MOST_WIDTH:
-        steps = f"{steps[: _MOST_WIDTH // 2].rstrip()} ... {steps[-_MOST_WIDTH // 3 :].lstrip()}"
-    line = f"{label}rank {rank}: {steps}"
+    line = f"{label}rank {rank}: {clipped(steps, _MOST_WIDTH)}"
     return f"{line:<16} <- {note}" if note else line
+
+
+def clipped(text: str, width: int, end: bool = True) -> str:
+    """The text in so many columns: dots stand for whole words in its middle, or for its end."""
+    if len(text) <= width:
+        return text
+    tail = (width - len(" ... ")) // 3 if end else 0
+    head = width - len(" ... ") - tail
+    # Half of a number is another number. Only a word that is longer than its place is cut.
+    first = text[:head] if text[head] == " " else text[:head].rpartition(" ")[0] or text[:head]
+    if not tail:
+        return f"{first.rstrip()} ..."
+    last = text[-tail:] if text[-tail - 1] == " " else text[-tail:].partition(" ")[2] or text[-tail:]
+    return f"{first.rstrip()} ... {last.lstrip()}"
 
 
 def listed(samples: list[int]) -> str:

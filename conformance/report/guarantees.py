@@ -25,10 +25,11 @@ def guarantee_line(report: Report) -> str:
     found = guarantees(report)
     if found:
         return ", ".join(found)
-    judged = [outcome.clause for outcome in report.outcomes]
-    if report.replayed or 0 < len(judged) < len(CLAUSES):
-        judged_alone = f"one case of {judged[0]} was replayed" if report.replayed else f"{_named(judged)} judged"
-        return f"only {judged_alone}: no guarantee is given"
+    judged = [outcome.clause for outcome in report.outcomes if outcome.status not in ("NOT CLAIMED", "INVALID")]
+    if judged and report.replayed:
+        return f"only one case of {judged[0]} was replayed: no guarantee is given"
+    if judged and len(report.outcomes) < len(CLAUSES):
+        return f"only {_named(judged)} judged: no guarantee is given"
     return "nothing is guaranteed: no clause that was judged entitles to it"
 
 

@@ -9,10 +9,11 @@ import textwrap
 from collections.abc import Iterator
 
 from conformance.campaign import Case
-from conformance.clauses.base import Level
+from conformance.clauses.base import Level, clipped
 from conformance.outcome import Outcome, Report
 from conformance.report.choice import has_script
 from conformance.report.guarantees import guarantee_line
+from conformance.report.unclaimed import unclaimed_line
 from conformance.spec_text import clause_text
 
 __all__ = ["failure_block", "has_script", "summary"]
@@ -43,16 +44,31 @@ def failure_block(case: Case, implementation: str) -> str:
     return "\n".join([*lines, *(line for command in commands for line in command)])
 
 
-def summary(report: Report, color: bool = False) -> str:
-    """The closing table, the notes, what is guaranteed, and the count of each outcome."""
-    # A run that was broken off before any clause was judged has no table.
-    lines = [*_table(report, color), ""] if report.outcomes else []
-    unsaid = [outcome for outcome in report.outcomes if outcome.note and not _note_fits(outcome)]
-    for note in (*(f"{outcome.clause}: {outcome.note}" for outcome in unsaid), *report.notes):
-        lines += textwrap.wrap(f"note: {note}", COLUMNS, subsequent_indent="      ")
-    lines += textwrap.wrap(f"guarantees: {guarantee_line(report)}", COLUMNS, subsequent_indent="            ")
+def summary(report: Report, color: bool = False, told: frozenset[str] = frozenset()) -> str:
+    """The closing table, the notes, what is not claimed and what is guaranteed, and the count of each outcome.
+
+    `told` are the clauses whose note the reader has seen already.
+    """
+    judged = [outcome for outcome in report.outcomes if outcome.status != "NOT CLAIMED"]
+    lines = [*_table(judged, color), ""] if judged else []
+    for name, sentence in _remarks(report, told):
+        lines += textwrap.wrap(f"{name}: {sentence}", COLUMNS, subsequent_indent=" " * (len(name) + 2))
     lines.append(f"{report.implementation}: {_counts(report)}")
     return "\n".join(lines)
+
+
+def _remarks(report: Report, told: frozenset[str]) -> Iterator[tuple[str, str]]:
+    case = next((outcome.case for outcome in report.outcomes if outcome.case), None)
+    if case:
+        yield "how to read a case", f"{case.scenario.code} is {case.scenario.describe()}"
+    for outcome in report.outcomes:
+        if outcome.note and outcome.clause not in told:
+            yield "note", f"{outcome.clause}: {outcome.note}"
+    yield from (("note", note) for note in report.notes)
+    unclaimed = [outcome.clause for outcome in report.outcomes if outcome.status == "NOT CLAIMED"]
+    if unclaimed:
+        yield "not claimed", unclaimed_line(unclaimed, report.claims)
+    yield "guarantees", guarantee_line(report)
 
 
 # --- the block ----------------------------------------------------------------------------------------------------
@@ -112,7 +128,7 @@ def _cut(lines: list[str], most: int) -> list[str]:
     """At most so many lines; dots say that there was more."""
     if len(lines) <= most:
         return lines
-    return [*lines[: most - 1], lines[most - 1][: _VALUE - 4].rstrip() + " ..."]
+    return [*lines[: most - 1], clipped(" ".join(lines[most - 1 :]), _VALUE, end=False)]
 
 
 def _fit(delivered: tuple[str, ...], most: int) -> list[str]:
@@ -132,22 +148,24 @@ def _squeezed(line: str) -> str:
     if len(line) <= _VALUE:
         return line
     body, arrow, note = line.partition(" <- ")
-    room = _VALUE - len(arrow) - len(note) - len(" ... ")
+    room = _VALUE - len(arrow) - len(note)
     if room < 2 * _LABEL:
-        return line[: _VALUE - 4].rstrip() + " ..."
-    body = body.rstrip()
-    return f"{body[: room * 2 // 3].rstrip()} ... {body[-(room // 3) :].lstrip()}{arrow}{note}"
+        return clipped(line, _VALUE, end=False)
+    return f"{clipped(body.rstrip(), room)}{arrow}{note}"
 
 
 # --- the table ----------------------------------------------------------------------------------------------------
 
 
-def _table(report: Report, color: bool) -> Iterator[str]:
-    rows = [(each.clause, _status(each), _exercised(each), _last_column(each)) for each in report.outcomes]
-    head = ("clause", "outcome", "exercised", "smallest case")
+def _table(outcomes: list[Outcome], color: bool) -> Iterator[str]:
+    # The last column holds what `--case` takes behind the clause, whole: a case that is cut can't be replayed.
+    cases = [outcome.case.scenario.code if outcome.case else "" for outcome in outcomes]
+    columns = zip(outcomes, cases, strict=True)
+    rows = [(each.clause, _status(each), str(each.exercised), case) for each, case in columns]
+    head = ("clause", "outcome", "exercised", "smallest case" if any(cases) else "")
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(3)]
     yield _row(head, widths)
-    for row, outcome in zip(rows, report.outcomes, strict=True):
+    for row, outcome in zip(rows, outcomes, strict=True):
         line = _row(row, widths)
         yield f"\033[{_COLOURS[outcome.status]}m{line}\033[0m" if color and outcome.status in _COLOURS else line
 
@@ -158,26 +176,6 @@ def _row(row: tuple[str, str, str, str], widths: list[int]) -> str:
 
 def _status(outcome: Outcome) -> str:
     return _title(outcome.level) if outcome.status == "VIOLATED" else outcome.status
-
-
-def _exercised(outcome: Outcome) -> str:
-    return "" if outcome.status == "NOT CLAIMED" else str(outcome.exercised)
-
-
-def _last_column(outcome: Outcome) -> str:
-    if outcome.case is None:
-        return outcome.note if _note_fits(outcome) else ""
-    words = outcome.case.scenario.describe()
-    # The code says the same in fewer columns, and `--case` takes it.
-    return words if len(words) <= _ROOM else outcome.case.scenario.code[:_ROOM]
-
-
-# What the first three columns leave at their widest: "ORDER-14", "VIOLATED (SHOULD)", "exercised", two blanks each.
-_ROOM = COLUMNS - 8 - 17 - 9 - 6
-
-
-def _note_fits(outcome: Outcome) -> bool:
-    return outcome.case is None and len(outcome.note) <= _ROOM
 
 
 def _counts(report: Report) -> str:

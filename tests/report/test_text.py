@@ -119,6 +119,18 @@ def test_the_middle_of_a_long_delivery_gives_way_to_its_note(sentence: list[str]
     assert len(line) <= COLUMNS
 
 
+def test_no_word_is_cut(sentence: list[str]) -> None:
+    """Dots stand for whole words and whole numbers: half of sample 1234 would be another sample."""
+    delivered = ("rank 0: " + " | ".join(str(1234 + at) for at in range(40)) + "  <- sample 1234 again",) * 9
+    words = "antidisestablishmentarianism " * 40
+    case = dataclasses.replace(LONG, finding=Finding("kind", words, delivered, words))
+    block = failure_block(case, "mypkg")
+    shown = block[block.index("  expected") : block.index("  reproduce")].replace("<- sample 1234 again", "")
+    labels = {"expected", "delivered", "why", "rank", "0:", "|", "...", "and", "7", "more", "lines"}
+    whole = {str(number) for number in range(1234, 1274)}
+    assert set(shown.split()) - labels <= {"antidisestablishmentarianism", *whole}
+
+
 def report(*outcomes: Outcome, **changes: object) -> Report:
     """A report of these outcomes."""
     claims = Claims(when_dropping="drop", when_keeping="pad")
@@ -130,7 +142,7 @@ OUTCOMES = (
     Outcome("COUNT-5", "MUST", "HOLDS", 1410),
     Outcome("PART-1", "MUST", "VIOLATED", 310, DUPLICATE),
     Outcome("PART-2", "MUST", "HOLDS", 299),
-    Outcome("PART-7", "MUST", "NOT EXERCISED", 3, note="3 cases could have shown a fault, 20 are needed"),
+    Outcome("PART-7", "MUST", "NOT EXERCISED", 3, note="3 cases could have shown a fault, but 20 are needed"),
     Outcome("ORDER-3", "MUST", "NOT CLAIMED", 0),
     Outcome("ORDER-10", "MUST", "KNOWN", 88, note="mypkg seeds torch on purpose"),
     Outcome("ORDER-11", "SHOULD", "VIOLATED", 88, dataclasses.replace(LONG, clause="ORDER-11")),
@@ -138,31 +150,57 @@ OUTCOMES = (
 
 
 def test_the_table() -> None:
-    """One line a clause, then the notes, what is guaranteed, and the counts."""
+    """One line a clause that is judged, its last column a case; then the notes, what is guaranteed, and the counts."""
     expected = """\
 clause    outcome            exercised  smallest case
 COUNT-5   HOLDS                   1410
-PART-1    VIOLATED                 310  1 sample, 2 ranks, micro-batch 1, drop_last=False
+PART-1    VIOLATED                 310  n1,w2,b1,keep
 PART-2    HOLDS                    299
-PART-7    NOT EXERCISED              3  3 cases could have shown a fault, 20 are needed
-ORDER-3   NOT CLAIMED
-ORDER-10  KNOWN                     88  mypkg seeds torch on purpose
+PART-7    NOT EXERCISED              3
+ORDER-10  KNOWN                     88
 ORDER-11  VIOLATED (SHOULD)         88  n100,w4,b5,drop,shuffle,g3,p2,i2,k3,e3,s2147483646,random-state
 
+how to read a case: n1,w2,b1,keep is 1 sample, 2 ranks, micro-batch 1, drop_last=False
+note: PART-7: 3 cases could have shown a fault, but 20 are needed
+note: ORDER-10: mypkg seeds torch on purpose
 note: claimed, but judged by no clause of this version: resume
+not claimed: ORDER-3 (shuffle)
 guarantees: unshuffled, without drop_last delivers at least once, equal steps on every rank
 mypkg: 2 HOLD, 1 VIOLATED, 1 VIOLATED (SHOULD), 1 KNOWN, 1 NOT EXERCISED, 1 NOT CLAIMED"""
     notes = ("claimed, but judged by no clause of this version: resume",)
     assert expected == summary(report(*OUTCOMES, notes=notes))
 
 
-def test_a_note_that_does_not_fit_stands_below_the_table() -> None:
+def test_a_note_is_told_once() -> None:
+    """What stood in a block above the table is not said again."""
+    assert "note: PART-7" in summary(report(*OUTCOMES))
+    assert "note: PART-7" not in summary(report(*OUTCOMES), told=frozenset({"PART-7"}))
+    assert "note: ORDER-10" in summary(report(*OUTCOMES), told=frozenset({"PART-7"}))
+
+
+def test_a_code_is_never_cut() -> None:
+    """A case that is cut can't be replayed."""
+    code = "n100,w4,b5,drop,shuffle,g3,p2,i2,k3,e3,s2147483646,iterable,raise@1000000,leave@1000000,kind=buffer,again"
+    case = made("PART-1", code, ("rank 0: 0",), "", "")
+    assert f"  {code}\n" in summary(report(Outcome("PART-1", "MUST", "VIOLATED", 1, case)))
+
+
+def test_a_long_note_is_wrapped() -> None:
     """A long reason is not cut."""
     reason = "the adapter is wrong " * 8
     lines = summary(report(Outcome("PART-1", "MUST", "INVALID", 0, note=reason))).split("\n")
     assert ["PART-1  INVALID          0", ""] == lines[1:3]
     assert lines[3].startswith("note: PART-1: the adapter is wrong")
     assert max(map(len, lines)) <= COLUMNS
+
+
+def test_a_run_without_a_judged_clause_has_no_table() -> None:
+    """Where nothing is claimed, what would be judged with which claim is all there is to say."""
+    assert [
+        'not claimed: PART-8 (shuffle="global")',
+        "guarantees: nothing is guaranteed: no clause that was judged entitles to it",
+        "mypkg: 1 NOT CLAIMED",
+    ] == summary(report(Outcome("PART-8", "MUST", "NOT CLAIMED", 0))).split("\n")
 
 
 def test_colour_is_asked_for() -> None:
