@@ -9,7 +9,6 @@ as information, the whole map family as a run draws it, and whole runs of pytest
 
 import argparse
 import os
-import platform
 import resource
 import subprocess
 import sys
@@ -17,7 +16,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
@@ -27,6 +25,8 @@ from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # serves a clone that is not installed
+
+from table import aligned, machine  # noqa: E402
 
 from conformance.campaign import family_clauses, verdict_of  # noqa: E402
 from conformance.contract import Request  # noqa: E402
@@ -167,19 +167,11 @@ def _processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def machine() -> str:
-    """Where this was measured."""
-    packages = ", ".join(f"{name} {version(name)}" for name in ("torch", "hypothesis", "pytest"))
-    return f"machine: {os.cpu_count()} cores, Python {platform.python_version()}, {packages}"
-
-
 def table(ways: Sequence[Row], rates: Sequence[float]) -> Iterator[str]:
     """The rates, and what each is of row 2."""
     middle = next(rate for way, rate in zip(ways, rates, strict=True) if way.name.startswith("2"))
-    width = max(len(way.name) for way in ways)
-    yield f"{'':<{width}}  scenarios/s  of row 2"
-    for way, rate in zip(ways, rates, strict=True):
-        yield f"{way.name:<{width}}  {rate:>11,.0f}  {rate / middle:>8.2f}"
+    shown = [(way.name, f"{rate:,.0f}", f"{rate / middle:.2f}") for way, rate in zip(ways, rates, strict=True)]
+    yield from aligned([("", "scenarios/s", "of row 2"), *shown])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -189,7 +181,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--repetitions", type=int, default=7, help="repetitions of each row (default 7)")
     parser.add_argument("--no-runs", action="store_true", help="leave out the whole runs of pytest")
     given_ = parser.parse_args(arguments)
-    print(machine(), end="\n\n")
+    print(machine("torch", "hypothesis", "pytest"), end="\n\n")
     with Fleet(SpawnedSource("torch"), patience=60.0) as fleet:
         ways = rows(fleet, given_.examples)
         measure(ways, 1)  # warm up: the members are forked, the caches filled
