@@ -3,7 +3,9 @@
 Shared by pytest's plugin and the plain command, so that both write the same bytes.
 """
 
+import os
 import secrets
+import textwrap
 from pathlib import Path
 
 from conformance.clauses import CLAUSES
@@ -12,9 +14,9 @@ from conformance.known import template
 from conformance.outcome import Outcome, Report
 from conformance.report.json_report import as_json
 from conformance.report.repro import write
-from conformance.report.text import failure_block, has_script
+from conformance.report.text import COLUMNS, REPRO_FOLDER, failure_block, has_script
 
-REPRODUCTIONS = Path("loaderspec-repro")
+REPRODUCTIONS = Path(REPRO_FOLDER)
 
 
 def random_seed(given: str) -> int:
@@ -29,20 +31,33 @@ def random_seed(given: str) -> int:
 def refuse_unwritable(json_path: str | None, known_path: str | None) -> None:
     """Before a run of minutes: AdapterError if a file that it shall write can't be."""
     for option, path in (("--report-json", json_path), ("--write-known", known_path)):
-        if path and (Path(path).is_dir() or not Path(path).absolute().parent.is_dir()):
-            what = "it is a folder" if Path(path).is_dir() else "its folder does not exist"
+        what = _what_is_in_the_way(Path(path)) if path else ""
+        if what:
             raise AdapterError(f"{option}={path} can't be written: {what}; give a file in a folder that exists")
+
+
+def _what_is_in_the_way(path: Path) -> str:
+    if path.is_dir():
+        return "it is a folder"
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        return "its folder does not exist"
+    return "" if os.access(path if path.exists() else folder, os.W_OK) else "nobody may write there"
 
 
 def block(outcome: Outcome, implementation: str) -> str:
     """The failure block, or the one sentence that says what is amiss."""
     if outcome.case is not None:
         return failure_block(outcome.case, implementation)
-    return f"{outcome.clause} {outcome.status}  {outcome.note}"
+    sentence = f"{outcome.clause} {outcome.status}  {outcome.note}"
+    return textwrap.fill(sentence, COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
-def write_files(report: Report, json_path: str | None, known_path: str | None) -> None:
-    """Write what was asked for: JSON, the template of known failures; and a reproduction script for each violation."""
+def write_files(report: Report, json_path: str | None, known_path: str | None) -> str:
+    """Write what was asked for: JSON, the template of known failures; and a reproduction script for each violation.
+
+    Returns a sentence if the scripts, which nobody asked for, can't be written, and otherwise "".
+    """
     if json_path:
         Path(json_path).write_text(as_json(report), encoding="utf-8")
     cases = [outcome.case for outcome in report.outcomes if outcome.status == "VIOLATED" and outcome.case]
@@ -51,5 +66,12 @@ def write_files(report: Report, json_path: str | None, known_path: str | None) -
             template(case for case in cases if report.strict or CLAUSES[case.clause].level == "MUST"),
             encoding="utf-8",
         )
-    for case in filter(has_script, cases):
-        write(case, report.implementation, REPRODUCTIONS, report.claims)
+    try:
+        for case in filter(has_script, cases):
+            write(case, report.implementation, REPRODUCTIONS, report.claims)
+    except OSError as error:
+        return (
+            f"the scripts of `reproduce` can't be written to {REPRODUCTIONS} ({error.strerror}); "
+            "use the command of `replay`, or run the suite in a folder where they can"
+        )
+    return ""

@@ -2,6 +2,7 @@
 
 import pickle
 from base64 import b64decode, b64encode
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from conformance.report.text import summary
 from conformance.session import Session
 
 PROPERTY = "loaderspec"
+# What pytest's list of failures has room for behind the longest name of a clause, in 80 columns.
+_SHORT = 28
 
 
 def seed_of(config: pytest.Config) -> int:
@@ -33,9 +36,38 @@ def attach(config: pytest.Config, ours: Session) -> None:
         config.pluginmanager.register(Collector(config, ours), "loaderspec-collector")
 
 
-def write_all(config: pytest.Config, report: Report) -> None:
-    """Write every file that the command line asks for."""
-    write_files(report, config.getoption("loaderspec_report_json"), config.getoption("loaderspec_write_known"))
+def write_all(config: pytest.Config, report: Report) -> str:
+    """Write every file that the command line asks for. A sentence if the scripts can't be written, else ""."""
+    return write_files(report, config.getoption("loaderspec_report_json"), config.getoption("loaderspec_write_known"))
+
+
+@dataclass(frozen=True)
+class Line:
+    """What pytest says of a failure where it has one line for it."""
+
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Shown:
+    """A failing clause in pytest's words: the whole block once, and a line for the list at the end.
+
+    A text would do, but pytest repeats that in its list: cut in the middle of a word, and in CI all of it.
+    """
+
+    def __init__(self, outcome: Outcome, text: str) -> None:
+        case = f"{outcome.status} in {outcome.case.scenario.code}" if outcome.case else ""
+        self.text = text
+        self.reprcrash = Line(case if 0 < len(case) <= _SHORT else outcome.status)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def toterminal(self, writer: Any) -> None:
+        """Write the block."""
+        writer.line(self.text)
 
 
 class Collector:
@@ -52,6 +84,9 @@ class Collector:
             if name == PROPERTY and report.when == "call":
                 outcome: Outcome = pickle.loads(b64decode(str(value)))
                 self.outcomes[outcome.clause] = outcome
+                if isinstance(report.longrepr, str):
+                    # pytest asks for no more than these methods; its types name a class that is private.
+                    report.longrepr = Shown(outcome, report.longrepr)  # type: ignore[assignment]
         # The packed outcome is nobody's business in JUnit's XML.
         plain = [(name, value) for name, value in report.user_properties if name != PROPERTY]
         report.user_properties = [*plain, *self._readable(report)]
@@ -68,10 +103,18 @@ class Collector:
             return
         ordered = sorted(self.outcomes.values(), key=lambda outcome: CLAUSES[outcome.clause].number)
         report = self.session.report_of(ordered)
-        write_all(self.config, report)
+        unwritten = write_all(self.config, report)
         terminalreporter.section("loaderspec")
         for outcome in ordered:
             if outcome.status == "VIOLATED" and not outcome.fails(report.strict):
                 terminalreporter.write_line(block(outcome, report.implementation))
                 terminalreporter.write_line("")
-        terminalreporter.write_line(summary(report))
+        terminalreporter.write_line(summary(report, told=self._told(report)))
+        if unwritten:
+            terminalreporter.write_line(f"note: {unwritten}")
+
+    def _told(self, report: Report) -> frozenset[str]:
+        """The clauses whose note pytest has shown among its failures."""
+        if self.config.option.tbstyle == "no":
+            return frozenset()
+        return frozenset(each.clause for each in report.outcomes if each.fails(report.strict) and not each.case)

@@ -52,7 +52,14 @@ def summary(report: Report, color: bool = False, told: frozenset[str] = frozense
     judged = [outcome for outcome in report.outcomes if outcome.status != "NOT CLAIMED"]
     lines = [*_table(judged, color), ""] if judged else []
     for name, sentence in _remarks(report, told):
-        lines += textwrap.wrap(f"{name}: {sentence}", COLUMNS, subsequent_indent=" " * (len(name) + 2))
+        lines += textwrap.wrap(
+            f"{name}: {sentence}",
+            COLUMNS,
+            subsequent_indent=" " * min(len(name) + 2, 13),
+            # An id or a case that is parted at its hyphen is found by nobody.
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
     lines.append(f"{report.implementation}: {_counts(report)}")
     return "\n".join(lines)
 

@@ -86,7 +86,34 @@ def test_a_case_that_shows_nothing_is_not_green(folder: Path, installed: Path) -
     """A case in which the clause can't fail is NOT EXERCISED."""
     ran = runs.run_pytest(folder, *PLAIN, "--case=PART-1-n0,w2,b1,keep", installed=installed)
     assert 1 == ran.code
+    assert 1 == ran.out.count("the clause can't fail in this case; choose another")
     assert "PART-1 NOT EXERCISED  the clause can't fail in this case; choose another" in ran.out
+
+
+def test_a_note_is_told_where_failures_are_not(folder: Path, installed: Path) -> None:
+    """Without pytest's list of failures the note stands below the table."""
+    ran = runs.run_pytest(folder, *PLAIN, "--case=PART-1-n0,w2,b1,keep", "--tb=no", installed=installed)
+    assert "note: PART-1: the clause can't fail in this case; choose another" in ran.out
+
+
+def test_the_list_of_failures_names_the_case(folder: Path, installed: Path, pads: str) -> None:
+    """pytest's last lines say what was violated in which case, not the beginning of the block again; with -n 2 too."""
+    words = (f"--impl={pads}", "--case=PART-1-n1,w2,b1,keep", "--junitxml=junit.xml")
+    for more in ((), ("-n2",)):
+        ran = runs.run_pytest(folder, *words, *more, installed=installed)
+        assert "::PART-1 - VIOLATED in n1,w2,b1,keep\n" in ran.out
+        assert 1 == ran.out.count("PART-1 VIOLATED  Within an epoch")
+        (failure,) = ET.parse(folder / "junit.xml").iter("failure")
+        assert "VIOLATED in n1,w2,b1,keep" == failure.get("message")
+        assert (failure.text or "").startswith("PART-1 VIOLATED  Within an epoch")
+
+
+def test_scripts_that_cant_be_written_get_a_sentence(folder: Path, installed: Path, pads: str) -> None:
+    """A file where the folder of the scripts should be is no reason to lose the table."""
+    (folder / "loaderspec-repro").write_text("in the way")
+    ran = runs.run_pytest(folder, f"--impl={pads}", "--case=PART-1-n1,w2,b1,keep", installed=installed)
+    assert 1 == ran.code
+    assert "1 VIOLATED\nnote: the scripts of `reproduce` can't be written to loaderspec-repro" in ran.out
 
 
 def test_junit_tells_the_outcomes(folder: Path, installed: Path) -> None:
