@@ -1,8 +1,12 @@
 """The clauses are read out of the chapters, and every judge has a text of its own level."""
 
+import dataclasses
+from typing import Any
+
 import pytest
 
 from conformance.clauses import CLAUSES
+from conformance.contract import CHOICES, Claims
 from conformance.spec_text import ClauseText, UnknownClause, clause_text, clause_texts, explain, parse, plain
 
 CHAPTER = """\
@@ -53,6 +57,46 @@ def test_every_judge_has_a_text_of_its_level() -> None:
     assert {name: clause.level for name, clause in CLAUSES.items()} == {
         name: text.level for name, text in clause_texts().items()
     }
+
+
+# All that can be claimed at once, as far as one claim leaves another alone; and what each claim is without a word.
+FULL = Claims(
+    datasets=("map", "iterable"),
+    when_dropping="drop",
+    when_keeping="pad",
+    layout="strided",
+    shuffle="global",
+    workers=True,
+    iterable_workers="split",
+    hooks=CHOICES["hooks"],
+    length=True,
+    device_options=True,
+    asynchronous=True,
+    resume=True,
+)
+LESS: dict[str, dict[str, Any]] = {
+    "layout": dict(layout=None),
+    "shuffle": dict(shuffle=None),
+    'shuffle="global"': dict(shuffle="buffered"),
+    "workers": dict(workers=False),
+    "device_options": dict(device_options=False),
+    "asynchronous": dict(asynchronous=False),
+    "aliases": dict(aliases=True),
+    'errors="skip"': dict(errors="skip"),
+    "in_order=False": dict(in_order=False),
+    **{hook: dict(hooks=tuple(name for name in CHOICES["hooks"] if name != hook)) for hook in CHOICES["hooks"]},
+}
+
+
+def test_what_takes_a_clause_away_stands_in_its_heading() -> None:
+    """A reader of the heading knows whom the clause binds, for the judge asks nothing else."""
+    assert [] == [
+        (text.id, claim)
+        for text in clause_texts().values()
+        for claim, change in LESS.items()
+        if CLAUSES[text.id].applies(FULL) and not CLAUSES[text.id].applies(dataclasses.replace(FULL, **change))
+        if claim not in text.condition
+    ]
 
 
 def test_no_text_is_empty() -> None:
