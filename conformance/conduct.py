@@ -57,7 +57,7 @@ class Reader:
         if self.sets_epoch and hasattr(self.loader, "set_epoch"):
             called("set_epoch", number, lambda: self.loader.set_epoch(number))
         self.before_epoch(number)
-        length = _length(self.loader)
+        length = length_of(self.loader)
         return Pass(number, length, called("iter", number, lambda: iter(self.loader)))
 
     def step(self, going: Pass) -> bool:
@@ -229,7 +229,8 @@ def described(error: BaseException) -> str:
     return f"{name}: {text[:200]}" if text else name
 
 
-def _length(loader: Any) -> int | str | None:
+def length_of(loader: Any) -> int | str | None:
+    """What len() gives, the exception that it raises, or None where there is no len()."""
     if not hasattr(type(loader), "__len__"):
         return None
     try:

@@ -11,6 +11,9 @@ from typing import Any, Literal
 
 Policy = Literal["drop", "pad", "uneven"]
 
+# The hooks that say how an asynchronous loader reads ahead.
+AHEAD = ("buffer_size", "early_preload", "load_indefinitely", "rebatched")
+
 
 class AdapterError(Exception):
     """The adapter (not the loader) is wrong: it can't be found, or says something that can't be. Exit code 4."""
@@ -23,8 +26,10 @@ class Request:
     The samples of `dataset` are integers; the loader delivers them in batches of `batch_size`, in any container that
     `decode` (or the default decoder) reads. With `device_options` claimed, a step holds `combined_batch` samples.
     `workdir` is a folder that the adapter may fill with files made from this dataset; it is kept for later requests.
-    The last four are asked for only where the claim `hooks` names them: `timeout` is the seconds that a worker may take
-    over a step, 0 for no limit.
+    The last eight are asked for only where the claim `hooks` names them: `timeout` is the seconds that a worker may
+    take over a step, 0 for no limit. Those from `buffer_size` on say how an asynchronous loader reads ahead: at most so
+    many steps beyond the one that the consumer holds (0: as many as it likes), already before the first iterator is
+    made, into the next epoch before that is asked for, and in small batches that are joined to full steps.
     """
 
     dataset: Any
@@ -44,6 +49,10 @@ class Request:
     worker_init_fn: Callable[[int], None] | None = None
     timeout: float = 0
     persistent_workers: bool = False
+    buffer_size: int = 0
+    early_preload: bool = False
+    load_indefinitely: bool = True
+    rebatched: bool = False
 
     @property
     def combined_batch(self) -> int:
@@ -120,7 +129,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
 # Claims that take any of some names.
 CHOICES = {
     "datasets": ("map", "iterable"),
-    "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers"),
+    "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", *AHEAD),
 }
 # A claim that makes no sense without another one.
 _NEEDS = {"elastic": "resume", "end_of_epoch": "resume"}
@@ -172,6 +181,11 @@ def _refuse_contradictions(fields: dict[str, Any]) -> None:
     if fields.get("iterable_workers") and "iterable" not in fields.get("datasets", ("map",)):
         raise AdapterError(
             "the claims contradict each other: iterable_workers needs 'iterable' in datasets; claim both or neither"
+        )
+    ahead = [name for name in fields.get("hooks", ()) if name in AHEAD]
+    if ahead and not fields.get("asynchronous"):
+        raise AdapterError(
+            f"the claims contradict each other: the hook {ahead[0]!r} needs asynchronous=True; claim both or neither"
         )
     if fields.get("layout") and "map" not in fields.get("datasets", ("map",)):
         raise AdapterError("the claims contradict each other: layout needs 'map' in datasets; claim both or neither")

@@ -8,12 +8,14 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
-from conformance import conduct, datasets, leaks, probes, random_state, samples
+from conformance import conduct, datasets, endings, leaks, probes, random_state, samples
 from conformance.conduct import Reader, Remarks, Stopped
+from conformance.conduct_async import Late, read_odd
 from conformance.contract import Implementation, Request
-from conformance.scenario import DEADLY, place_of
+from conformance.scenario import DEADLY, ODD_KINDS, place_of
 from conformance.trace import Epoch, Failure, RandomState, RankRun
 
 # The loader that is read first in a process "after other loaders" (the variant `after`): nothing like the scenario's.
@@ -31,7 +33,7 @@ class Task:
     `arguments` are the fields of `Request` but for dataset, workdir and hooks; `epochs` the numbers of the epochs to
     read; `process_group` is (file for the rendezvous, rank, world size) where ranks need torch.distributed. `watch`:
     the dataset logs its reads; `leaks`: what is left behind is looked for. `dataset`, `fault`, `conduct` and `kind` are
-    those of the scenario.
+    those of the scenario. `awaited`: the reads that are waited for before the first iterator and before the second.
     """
 
     samples: int
@@ -46,6 +48,13 @@ class Task:
     conduct: str = ""
     kind: str = ""
     leaks: bool = False
+    awaited: tuple[int, int] = (0, 0)
+
+    @property
+    def step(self) -> int:
+        """N, of a task that asks for what is possible."""
+        factors = ("batch_size", "gradient_accumulation", "replication_factor", "device_iterations")
+        return prod(self.arguments[name] for name in factors)
 
     @property
     def hooked(self) -> dict[str, Any]:
@@ -81,6 +90,8 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     states = tuple(RandomState(name, before[name], after[name]) for name in before if name in after)
     if watch is not None and watch.fired:
         found.remarks.append(("fired", task.fault))
+    if watch is not None and task.arguments["asynchronous"]:
+        found.remarks.append(("read", str(watch.count())))
     reads = watch.reads() if watch is not None else ()
     return RankRun(task.arguments["rank"], tuple(found.epochs), failure, states, reads, tuple(found.remarks))
 
@@ -110,13 +121,18 @@ def _read(
     implementation: Implementation, task: Task, workdir: str, watch: probes.Watch | None, found: Findings
 ) -> None:
     request = _request(task, workdir, watch)
+    if task.conduct == "quit" and watch is not None:
+        _end_a_process(implementation, request, watch, found)
+        return
     loader = conduct.called("load", None, lambda: implementation.load(request))
     if loader is None or not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")):
         what = f"load(request) gives {_short(loader)}, which can't be iterated; return the loader"
         raise Stopped("unusable", "load", what)
+    if watch is not None and task.arguments["asynchronous"]:
+        found.remarks.append(("loaded", str(watch.count())))
     reader = _reader(implementation, task, loader, watch)
     try:
-        _conducts(task, reader, found, request)[task.conduct.partition("@")[0]]()
+        _conducts(task, reader, found, request, watch)[task.conduct.partition("@")[0]]()
     except Stopped:
         # What stopped the reading is told, and not what closing makes of it.
         with suppress(Stopped):
@@ -129,12 +145,27 @@ def _read(
         conduct.close(loader, times=2 if task.conduct == "ended" else 1)
 
 
-def _conducts(task: Task, reader: Reader, found: Findings, request: Request) -> dict[str, Callable[[], None]]:
+def _end_a_process(implementation: Implementation, request: Request, watch: probes.Watch, found: Findings) -> None:
+    def read() -> Any:
+        loader = implementation.load(request)
+        iterator = iter(loader)
+        return loader, iterator, next(iterator, None)
+
+    told = endings.end_a_process(read, watch.folder)
+    if told is not None:
+        found.remarks.append(("quit", told))
+
+
+def _conducts(
+    task: Task, reader: Reader, found: Findings, request: Request, watch: probes.Watch | None
+) -> dict[str, Callable[[], None]]:
     epochs, remarks = found.epochs, found.remarks
 
     def whole() -> None:
         if task.kind == "large":
             _watch_memory(reader, remarks)
+        elif task.kind in ODD_KINDS:
+            read_odd(reader, task.kind, task.samples, task.epochs[0], remarks)
         elif task.kind not in ("", "buffer"):
             _watch_types(task, reader, remarks)
         elif task.fault:
@@ -142,7 +173,12 @@ def _conducts(task: Task, reader: Reader, found: Findings, request: Request) -> 
         else:
             conduct.read_epochs(reader, task.epochs, epochs)
 
+    late = {}
+    if watch is not None and task.conduct:
+        place = place_of(task.conduct) if "@" in task.conduct else 0
+        late = Late(reader, watch, task.epochs, epochs, remarks, *task.awaited).conducts(place)
     return {
+        **late,
         "": whole,
         "dropped": whole,
         "leave": lambda: conduct.leave_early(reader, task.epochs, epochs, place_of(task.conduct)),
@@ -202,7 +238,8 @@ def _watch(task: Task, workdir: str) -> probes.Watch | None:
     for name in os.listdir(folder):
         os.unlink(os.path.join(folder, name))
     draws = task.arguments["num_workers"] > 0
-    return probes.Watch(folder, task.fault, task.kind, draws, os.getpid())
+    interrupts = place_of(task.conduct) * task.step if task.conduct.startswith("interrupt") else None
+    return probes.Watch(folder, task.fault, task.kind, draws, os.getpid(), interrupts)
 
 
 def _request(task: Task, workdir: str, watch: probes.Watch | None) -> Request:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.contract import Claims
+from conformance.conduct_async import LONGEST
+from conformance.contract import AHEAD, Claims
 from conformance.fleet import Fleet, Lane
 from conformance.leaks import GRACE
 from conformance.member import Task
@@ -30,7 +31,7 @@ class _Circumstances:
 
 def observe(fleet: Fleet | Lane, scenario: Scenario) -> Trace:
     """Run the implementation once for each run that the scenario means, and write down what was delivered."""
-    main = _Circumstances(scenario, tuple(range(scenario.epochs)))
+    main = _Circumstances(scenario, _numbers(scenario))
     runs = [_run(fleet, "main", main)]
     # Nothing can be compared with a run that failed.
     if scenario.variant != "none" and not runs[0].failed:
@@ -41,6 +42,20 @@ def observe(fleet: Fleet | Lane, scenario: Scenario) -> Trace:
         other = simpler(scenario, seed=scenario.seed + number * SEED_STRIDE)
         runs.append(_run(fleet, f"seed {other.seed}", _Circumstances(other, main.epochs)))
     return Trace(scenario, tuple(runs))
+
+
+def _numbers(scenario: Scenario) -> tuple[int, ...]:
+    """The numbers of the epochs that are read; a restart goes on from the first one to the last one at once."""
+    if scenario.conduct.startswith("restart"):
+        return (0, scenario.epochs - 1)
+    return tuple(range(scenario.epochs))
+
+
+def _synchronous(scenario: Scenario) -> Scenario:
+    """The same request without reading ahead, read epoch after epoch."""
+    asks_for_length = scenario.conduct.startswith("length")
+    usual = dict(buffer_size=0, early_preload=False, load_indefinitely=True, rebatched=False)
+    return simpler(scenario, asynchronous=False, conduct=scenario.conduct if asks_for_length else "", **usual)
 
 
 def with_unshuffled(fleet: Fleet | Lane, trace: Trace) -> Trace:
@@ -58,6 +73,7 @@ def _varied(main: _Circumstances, scenario: Scenario) -> _Circumstances:
         "random-state": _Circumstances(scenario, main.epochs, random_seed=_OTHER_STATE),
         "seed+1": _Circumstances(simpler(scenario, seed=scenario.seed + 1), main.epochs),
         "workers": _Circumstances(simpler(scenario, num_workers=0), main.epochs),
+        "synchronous": _Circumstances(_synchronous(scenario), main.epochs),
     }[scenario.variant]
 
 
@@ -66,6 +82,8 @@ def _run(fleet: Fleet | Lane, name: str, how: _Circumstances) -> Run:
     tasks = [_task(how, rank) for rank in ranks]
     # Two rounds, what a time-out takes, and the grace in which things may end.
     patience = fleet.patience + 2 * GRACE if tasks[0].leaks else None
+    if tasks[0].conduct and how.scenario.asynchronous:
+        patience = fleet.patience + 2 * (GRACE + LONGEST)
     return Run(name, fleet.run(tasks, shift=how.other_process, patience=patience))
 
 
@@ -84,6 +102,7 @@ def _task(how: _Circumstances, rank: int) -> Task:
         conduct=scenario.conduct,
         kind=scenario.kind,
         leaks=troubled,
+        awaited=(scenario.reads_before, scenario.reads_between),
     )
 
 
@@ -99,8 +118,10 @@ def _arguments(scenario: Scenario, rank: int) -> dict[str, Any]:
         "replication_factor": scenario.replication_factor,
         "device_iterations": scenario.device_iterations,
         "gradient_accumulation": scenario.gradient_accumulation,
-        "asynchronous": False,
+        "asynchronous": scenario.asynchronous,
     }
+    if scenario.asynchronous:
+        arguments |= {name: getattr(scenario, name) for name in AHEAD}
     if scenario.refusal:
         name, _, value = scenario.refusal.partition("=")
         arguments[name] = REFUSED_VALUES[value]

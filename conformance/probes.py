@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.datasets import FIRST_SAMPLE, MapDataset
+from conformance.interrupts import first, interrupt, said
 from conformance.samples import sample_of
 from conformance.scenario import place_of
 from conformance.trace import Read
@@ -35,6 +36,7 @@ class Watch:
     kind: str = ""
     draws: bool = False
     consumer: int = 0  # the process id of whoever iterates the loader
+    interrupts: int | None = None  # the sample whose read lasts until the consumer, waiting for it, was interrupted
 
     @property
     def log(self) -> str:
@@ -44,6 +46,8 @@ class Watch:
     def read(self, index: int, dataset: Any) -> None:
         """Log a read of a sample, and let the fault happen if it is this one's."""
         _append(self.log, [index, os.getpid(), _worker(dataset), _draws() if self.draws else []])
+        if index == self.interrupts and first(self.folder, "interrupts"):
+            interrupt(self.folder, self.consumer)
         name, _, place = self.fault.partition("@")
         if name in _AT_A_READ and int(place) == index and self.fires():
             _AT_A_READ[name](index)
@@ -52,20 +56,23 @@ class Watch:
         """Whether the fault happens now: the first time, and never where it would end the consumer itself."""
         if self.fault.startswith(("kill", "exit", "hang")) and os.getpid() == self.consumer:
             return False
-        try:
-            os.close(os.open(os.path.join(self.folder, "fired"), os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            return False
-        return True
+        return first(self.folder, "fired")
 
     @property
     def fired(self) -> bool:
         """Whether the fault has happened."""
-        return os.path.exists(os.path.join(self.folder, "fired"))
+        return said(self.folder, "fired")
 
     def begin_epoch(self, number: int) -> None:
         """Log that the consumer begins an epoch."""
         _append(self.log, number)
+
+    def count(self) -> int:
+        """How many reads there were until now, before the first epoch too."""
+        if not os.path.exists(self.log):
+            return 0
+        with open(self.log) as lines:
+            return sum(line.startswith("[") for line in lines)
 
     def reads(self) -> tuple[Read, ...]:
         """The log, process by process: the order between processes is nobody's promise."""

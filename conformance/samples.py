@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conformance.datasets import FIRST_SAMPLE
+from conformance.scenario import ODD_KINDS
 
 
 class Pair(NamedTuple):
@@ -24,7 +25,10 @@ _DTYPES = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "fl
 
 
 def sample_of(kind: str, value: int, holder: Any) -> Any:
-    """The sample of a kind whose number is `value`; `holder` keeps the buffer of the kind "buffer"."""
+    """The sample of a kind whose number is `value`.
+
+    `holder` keeps the buffer of the kind "buffer", and has the `length` that says which sample of an odd kind is odd.
+    """
     if kind == "":
         return value
     if kind == "buffer":
@@ -34,9 +38,23 @@ def sample_of(kind: str, value: int, holder: Any) -> Any:
         return holder.buffer
     if kind == "large":
         return np.full(8192, value, dtype=np.int64)
+    if kind in ODD_KINDS:
+        odd = value - FIRST_SAMPLE == odd_one(holder.length)
+        return _ODD[kind](value) if odd else np.full((40, 30), value, dtype=np.int64)
     return _MAKERS[kind](value - FIRST_SAMPLE)
 
 
+def odd_one(length: int) -> int:
+    """Which sample of so many is unlike those before it."""
+    return length // 2
+
+
+# No size is a number that the odd sample may have: an error that tells sizes must tell its number as well.
+_ODD: dict[str, Any] = {
+    "dtype": lambda value: np.full((40, 30), value + 0.5),
+    "narrow": lambda value: np.full(30, value, dtype=np.int64),  # would be repeated to fill the place of a usual one
+    "wide": lambda value: np.full((41, 30), value, dtype=np.int64),
+}
 _MAKERS: dict[str, Any] = {
     "tensors": lambda i: (
         {name: _tensor(i, name) for name in _DTYPES} if "torch" in sys.modules else {"int64": _array(i)}

@@ -18,6 +18,7 @@ Variant = Literal[
     "random-state",  # the caller's global generators stand elsewhere
     "seed+1",
     "workers",  # without worker processes
+    "synchronous",  # not asynchronously
 ]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 Style = Literal["map", "iterable"]
@@ -42,9 +43,20 @@ CONDUCTS = {
     "kept": "every batch kept",
     "ended": "next() called again after the end, the loader closed twice",
     "dropped": "dropped without closing",
+    "look": "step {} looked at for long",
+    "before": "the first iterator made late",
+    "between": "the second epoch asked for late",
+    "restart": "iter() after {} steps",
+    "length": "len() after {} steps too",
+    "interrupt": "interrupted while it waits for step {}",
+    "quit": "the process ends without closing",
 }
+# Conducts in which the consumer waits for what a loader does meanwhile.
+_LATE = ("look", "before", "between", "restart", "interrupt", "quit")
 # What a sample is, if not a number.
 KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple", "named", "nested", "empty")
+# Samples one of which, in the middle of the epoch, is unlike those before it.
+ODD_KINDS = ("dtype", "narrow", "wide")
 
 # The numbers of a code: letter, field, and the value that a code leaves out.
 _NUMBERS = (
@@ -58,8 +70,17 @@ _NUMBERS = (
     ("e", "epochs", 1),
     ("s", "seed", 0),
     ("x", "seeds", 1),
+    ("a", "buffer_size", 0),
 )
-_MAY_BE_ZERO = ("samples", "num_workers", "seed")
+_MAY_BE_ZERO = ("samples", "num_workers", "seed", "buffer_size")
+# The words of a code that stand for one value of a field.
+_WORDS: dict[str, tuple[str, Any]] = {
+    "iterable": ("dataset", "iterable"),
+    "async": ("asynchronous", True),
+    "early": ("early_preload", True),
+    "once": ("load_indefinitely", False),
+    "rebatched": ("rebatched", True),
+}
 _DEVICE_FACTORS = ("gradient_accumulation", "replication_factor", "device_iterations")
 _REFUSABLE = ("batch_size", "world_size", "rank", *_DEVICE_FACTORS)
 # What a refusal's value means; written out, so that nothing is evaluated.
@@ -72,7 +93,8 @@ class Scenario:
 
     `refusal` is "" or one argument with a value that must be refused, for example "batch_size=0".
     `seeds` is how many seeds a statistical experiment reads. `fault` is one of FAULTS with its place ("raise@3"),
-    `conduct` one of CONDUCTS with its place if it has one ("leave@2"), `kind` one of KINDS; each is "" for none.
+    `conduct` one of CONDUCTS with its place if it has one ("leave@2"), `kind` one of KINDS or ODD_KINDS; each is "" for
+    none. The last four speak of an asynchronous loader only, as the request does.
     """
 
     samples: int
@@ -93,6 +115,11 @@ class Scenario:
     fault: str = ""
     conduct: str = ""
     kind: str = ""
+    asynchronous: bool = False
+    buffer_size: int = 0
+    early_preload: bool = False
+    load_indefinitely: bool = True
+    rebatched: bool = False
 
     @property
     def combined_batch(self) -> int:
@@ -100,9 +127,20 @@ class Scenario:
         return self.batch_size * self.gradient_accumulation * self.replication_factor * self.device_iterations
 
     @property
+    def reads_before(self) -> int:
+        """The reads that must come before the first iterator: with early preload a full buffer (ASYNC-4)."""
+        whole = self.samples - self.samples % self.combined_batch if self.drop_last else self.samples
+        return min(whole, max(1, self.buffer_size) * self.combined_batch) if self.early_preload else 0
+
+    @property
+    def reads_between(self) -> int:
+        """Those that must come before its second one: the next epoch is begun, if that is asked for (ASYNC-5)."""
+        return self.samples + 1 if self.asynchronous and self.load_indefinitely else 0
+
+    @property
     def is_waited_for(self) -> bool:
         """Whether a run mostly waits, until somebody notices."""
-        return self.fault.partition("@")[0] in DEADLY
+        return self.fault.partition("@")[0] in DEADLY or self.conduct.partition("@")[0] in _LATE
 
     @property
     def has_device_factors(self) -> bool:
@@ -119,7 +157,7 @@ class Scenario:
         if self.shuffle:
             parts.insert(4, "shuffle")
         words = [
-            "iterable" if self.dataset == "iterable" else "",
+            *(word for word, (field, value) in _WORDS.items() if getattr(self, field) == value),
             self.fault,
             self.conduct,
             f"kind={self.kind}" if self.kind else "",
@@ -144,12 +182,20 @@ class Scenario:
             words.append(f"{self.epochs} epochs")
         if self.num_workers:
             words.append(count(self.num_workers, "worker"))
+        words += self._told_ahead()
         words += [text for text in (_told(self.fault, FAULTS), _told(self.conduct, CONDUCTS)) if text]
         if self.kind:
             words.append(f"samples: {self.kind}")
         if self.refusal:
             words.append(f"asked for {self.refusal}")
         return ", ".join(words)
+
+    def _told_ahead(self) -> list[str]:
+        words = ["asynchronous"] if self.asynchronous else []
+        words += [f"buffer size {self.buffer_size}"] if self.buffer_size else []
+        words += ["early preload"] if self.early_preload else []
+        words += [] if self.load_indefinitely else ["not loading indefinitely"]
+        return words + (["rebatched"] if self.rebatched else [])
 
 
 def place_of(word: str) -> int:
@@ -190,12 +236,12 @@ def _part(part: str, code: str) -> tuple[str, Any]:
         return "shuffle", True
     if part in VARIANTS:
         return "variant", part
-    if part == "iterable":
-        return "dataset", part
+    if part in _WORDS:
+        return _WORDS[part]
     if re.fullmatch(r"[a-z]+(@[0-9]+)?", part) and part.partition("@")[0] in {**FAULTS, **CONDUCTS}:
         return ("fault" if part.partition("@")[0] in FAULTS else "conduct"), part
     name, _, value = part.partition("=")
-    if name == "kind" and value in KINDS:
+    if name == "kind" and value in (*KINDS, *ODD_KINDS):
         return "kind", value
     if name in _REFUSABLE and value in REFUSED_VALUES:
         return "refusal", part

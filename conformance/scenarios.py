@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from conformance.contract import Claims
 from conformance.observe import variants
 from conformance.scenario import Scenario
+from conformance.scenarios_async import each_way_ahead, reading_ahead
 from conformance.scenarios_workers import (
     a_few_iterables,
     a_few_workers,
@@ -35,9 +36,24 @@ class Tier:
 TIERS = {
     tier.name: tier
     for tier in (
-        Tier("quick", {"map": 200, "workers": 4, "iterable": 8, "life": 16}, small_draws=480, floor_share=0.05),
-        Tier("gate", {"map": 1000, "workers": 24, "iterable": 40, "life": 90}, small_draws=4000, floor_share=1.0),
-        Tier("deep", {"map": 40_000, "workers": 400, "iterable": 800, "life": 2400}, 40_000, floor_share=10.0),
+        Tier(
+            "quick",
+            {"map": 200, "workers": 4, "iterable": 8, "life": 16, "async": 8},
+            small_draws=480,
+            floor_share=0.05,
+        ),
+        Tier(
+            "gate",
+            {"map": 1000, "workers": 24, "iterable": 40, "life": 90, "async": 50},
+            small_draws=4000,
+            floor_share=1.0,
+        ),
+        Tier(
+            "deep",
+            {"map": 40_000, "workers": 400, "iterable": 800, "life": 2400, "async": 1000},
+            40_000,
+            floor_share=10.0,
+        ),
     )
 }
 
@@ -81,13 +97,25 @@ def map_style(draw: st.DrawFn, claims: Claims) -> Scenario:
 
 def drawn(family: str, claims: Claims) -> st.SearchStrategy[Scenario]:
     """The strategy of a drawn family."""
-    strategies = {"map": map_style, "workers": with_workers, "iterable": iterable_style, "life": troubled}
+    strategies = {
+        "map": map_style,
+        "workers": with_workers,
+        "iterable": iterable_style,
+        "life": troubled,
+        "async": reading_ahead,
+    }
     return strategies[family](claims)
 
 
 def always_tried(family: str, claims: Claims) -> list[Scenario]:
     """The scenarios of a drawn family that are tried before any is drawn."""
-    tried = {"map": _many_ranks, "workers": a_few_workers, "iterable": a_few_iterables, "life": each_trouble}
+    tried = {
+        "map": _many_ranks,
+        "workers": a_few_workers,
+        "iterable": a_few_iterables,
+        "life": each_trouble,
+        "async": each_way_ahead,
+    }
     return list(tried[family](claims))
 
 

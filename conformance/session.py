@@ -27,7 +27,7 @@ SMOKE = Scenario(samples=4, world_size=1, batch_size=2)
 _LONGEST_PATIENCE = 86_400.0
 
 # Claims that are read, and that no clause of this version judges.
-_NOT_JUDGED_YET = ("asynchronous", "resume", "elastic", "end_of_epoch")
+_NOT_JUDGED_YET = ("resume", "elastic", "end_of_epoch")
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,8 @@ class Session:
         for known in self.known[clause.id]:
             case, _ = replay(self.fleet, self.claims, clause, known.scenario)
             if case is None:
-                return f"the known failure {clause.id}-{known.scenario.code} does not fail any more; remove the entry"
+                stored = f"{clause.id}-{known.scenario.code}"
+                return f"the known failure {stored} does not fail (any more); remove the entry, or store a case that does"
             kinds.add(case.finding.kind)
         self._known_kinds[clause.id] = frozenset(kinds)
         return ""
@@ -160,7 +161,7 @@ class Session:
         return replace(blank, status="HOLDS", exercised=1)
 
     def _reasons(self, clause: Clause) -> str:
-        return "; ".join(known.reason for known in self.known[clause.id])
+        return "; ".join(dict.fromkeys(known.reason for known in self.known[clause.id]))
 
     def _judged(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
         exercised = result.exercised[clause.id]

@@ -114,7 +114,7 @@ class ForkedSource:
 
     def start(self, hash_seed: str, workdir: str) -> Zygote:
         """Fork one; it has this process's hash seed."""
-        from conformance import zygote
+        from conformance import endings, zygote
 
         ours, theirs = pair()
         pid = os.fork()
@@ -125,6 +125,7 @@ class ForkedSource:
                 for end in list(_our_ends):
                     end.close()
                 os.setsid()
+                endings.forget_exit_handlers()
                 zygote.serve(Connection(theirs.detach()), lambda: self.implementation, workdir)
                 code = 0
             finally:

@@ -15,8 +15,26 @@ from conformance.scenario import Scenario
 # dataset holds; undecodable: a batch that holds no sample ids; unusable: `load` gave something that can't be iterated.
 FailureKind = Literal["raised", "hung", "died", "endless", "undecodable", "unusable"]
 Where = Literal["load", "set_epoch", "len", "iter", "step", "close"]
-# What a remark is about; the judges of chapters 4 and 10 read them.
-Subject = Literal["changed", "types", "after-end", "process", "descriptor", "file", "thread", "memory", "fired"]
+# How often the dataset was read: when `load` had returned, before the first iterator, while a step was held, between
+# two epochs, and in the whole run.
+ReadsAt = Literal["loaded", "before", "held", "between", "read"]
+# What a remark is about; the judges of chapters 4, 5 and 10 read them.
+Subject = Literal[
+    "changed",
+    "types",
+    "after-end",
+    "process",
+    "descriptor",
+    "file",
+    "thread",
+    "memory",
+    "fired",
+    "lengths",
+    "interrupted",
+    "quit",
+    "odd",
+    ReadsAt,
+]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,17 @@
 """The judges, a module a chapter; importing this package registers them all in `CLAUSES`."""
 
-from conformance.clauses import arithmetic, faults, life, order, partition, uniformity, workers
+from conformance.clauses import (
+    arithmetic,
+    asynchronous,
+    asynchronous_ends,
+    asynchronous_reads,
+    faults,
+    life,
+    order,
+    partition,
+    uniformity,
+    workers,
+)
 from conformance.clauses.base import CLAUSES, Clause, Finding, Verdict
 
 __all__ = [
@@ -9,6 +20,9 @@ __all__ = [
     "Finding",
     "Verdict",
     "arithmetic",
+    "asynchronous",
+    "asynchronous_ends",
+    "asynchronous_reads",
     "faults",
     "life",
     "order",

@@ -14,9 +14,9 @@ from conformance.scenario import Scenario
 from conformance.trace import Epoch, Run, Trace
 
 Level = Literal["MUST", "SHOULD"]
-Family = Literal["map", "workers", "iterable", "life", "refusals", "statistics", "samples"]
+Family = Literal["map", "workers", "iterable", "life", "refusals", "statistics", "samples", "async"]
 # The order of the chapters in specs/.
-_CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER", "WORK", "ERROR", "LEAK")
+_CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER", "WORK", "ASYNC", "ERROR", "LEAK")
 _MOST_LINES = 5
 _MOST_WIDTH = 72
 
