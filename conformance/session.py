@@ -143,7 +143,7 @@ class Session:
             case, _ = replay(self.fleet, self.claims, clause, known.scenario)
             if case is None:
                 stored = f"{clause.id}-{known.scenario.code}"
-                return f"the known failure {stored} does not fail (any more); remove the entry, or store a case that does"
+                return f"the known failure {stored} does not fail (any more); remove it, or store a case that does"
             kinds.add(case.finding.kind)
         self._known_kinds[clause.id] = frozenset(kinds)
         return ""

@@ -24,7 +24,7 @@ def guarantee_line(report: Report) -> str:
     """The guarantees as one sentence without a full stop."""
     found = guarantees(report)
     if found:
-        return ", ".join(found)
+        return "; ".join(found)
     judged = [outcome.clause for outcome in report.outcomes if outcome.status not in ("NOT CLAIMED", "INVALID")]
     if judged and report.replayed:
         return f"only one case of {judged[0]} was replayed: no guarantee is given"
@@ -45,9 +45,8 @@ def _delivery(report: Report, held: frozenset[str]) -> list[str]:
     scope = "" if {"ORDER-3", "ORDER-4"} <= held else "unshuffled, "
     keeping = list(_delivered_when_keeping(report.claims.when_keeping, held))
     dropping = list(_delivered_when_dropping(report.claims.when_dropping, held))
-    # Where nothing can be said of drop_last, nobody must read the other promise as one for both.
-    which = "" if dropping else "without drop_last "
-    found = [(strength, f"{scope}{which}{words}") for strength, words in keeping]
+    # Nobody must read the one promise as one for both.
+    found = [(strength, f"{scope}without drop_last {words}") for strength, words in keeping]
     found += [(strength, f"{scope}with drop_last {words}") for strength, words in dropping]
     found += [(strength, f"iterable: {words}") for strength, words in _delivered_of_iterables(report.claims, held)]
     return [words for _, words in sorted(found, key=lambda pair: pair[0])]
@@ -70,7 +69,7 @@ def _delivered_when_dropping(policy: Policy | None, held: frozenset[str]) -> Ite
     # Under "pad" a sample may come twice and another one not at all: neither once at least nor once at most.
     if policy in ("drop", "uneven") and "PART-1" in held:
         bound = " (drops less than one step of all ranks)" if "PART-3" in held else ""
-        yield 1, f"at most once{bound}"
+        yield 1, f"delivers at most once{bound}"
     elif policy is not None and "PART-3" in held:
         yield 0, "drops less than one step of all ranks"
 

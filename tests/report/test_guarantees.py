@@ -65,9 +65,9 @@ def test_the_weakest_promise_stands_first() -> None:
     """A loader like torch's: padding is said first, and what holds in full last."""
     held = (*PARTITION, *SHUFFLED, "COUNT-5", "COUNT-6", "COUNT-7", "PART-7", "ORDER-5", "ORDER-8", "ORDER-9")
     assert (
-        "delivers at least once (pads up to world size - 1 samples, or to full last steps), "
-        "with drop_last at most once (drops less than one step of all ranks), equal steps on every rank, "
-        "every epoch ends, deterministic per (seed, epoch), whatever the number of workers"
+        "without drop_last delivers at least once (pads up to world size - 1 samples, or to full last steps); "
+        "with drop_last delivers at most once (drops less than one step of all ranks); equal steps on every rank; "
+        "every epoch ends; deterministic per (seed, epoch); whatever the number of workers"
     ) == guarantee_line(report(held, when_dropping="drop", when_keeping="pad"))
 
 

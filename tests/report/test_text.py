@@ -165,7 +165,7 @@ note: PART-7: 3 cases could have shown a fault, but 20 are needed
 note: ORDER-10: mypkg seeds torch on purpose
 note: claimed, but judged by no clause of this version: resume
 not claimed: ORDER-3 (shuffle)
-guarantees: unshuffled, without drop_last delivers at least once, equal steps on every rank
+guarantees: unshuffled, without drop_last delivers at least once; equal steps on every rank
 mypkg: 2 HOLD, 1 VIOLATED, 1 VIOLATED (SHOULD), 1 KNOWN, 1 NOT EXERCISED, 1 NOT CLAIMED"""
     notes = ("claimed, but judged by no clause of this version: resume",)
     assert expected == summary(report(*OUTCOMES, notes=notes))
