@@ -4,6 +4,7 @@ The process is forked, so that a dataset is made once and shared; whatever it st
 ended with it. What a family of processes costs is read from /proc.
 """
 
+import contextlib
 import os
 import signal
 from collections.abc import Callable
@@ -34,6 +35,8 @@ def in_child(measure: Callable[[], Figure], patience: float) -> Figure:
     receiver, sender = get_context("fork").Pipe(duplex=False)
     child = get_context("fork").Process(target=_run, args=(measure, sender))
     child.start()
+    leader = cast(int, child.pid)
+    os.setpgid(leader, leader)  # here, so that the group is there whatever the child has come to
     sender.close()
     try:
         if not receiver.poll(patience):
@@ -46,13 +49,14 @@ def in_child(measure: Callable[[], Figure], patience: float) -> Figure:
     except EOFError:
         raise Failed("Its process died without a figure.") from None
     finally:
-        _end_family(cast(int, child.pid))
+        # The leader is not reaped before this, so its number can't have gone to a stranger. macOS forbids what is in vain.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(leader, signal.SIGKILL)
         child.join()
         receiver.close()
 
 
 def _run(measure: Callable[[], object], sender: Connection) -> None:
-    os.setpgid(0, 0)
     problem: Exception | None = None
     figure: object = None
     try:
@@ -62,15 +66,6 @@ def _run(measure: Callable[[], object], sender: Connection) -> None:
     except Exception as error:
         problem = Failed(f"{type(error).__name__}: {error}")
     sender.send((figure, problem))
-
-
-def _end_family(leader: int) -> None:
-    # Its leader is not reaped before this, so the number can't have gone to a stranger.
-    for end in (os.killpg, os.kill):
-        try:
-            end(leader, signal.SIGKILL)
-        except ProcessLookupError:  # no group yet, or nothing is left
-            continue
 
 
 def family(root: int) -> list[int]:

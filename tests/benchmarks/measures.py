@@ -42,11 +42,13 @@ def first_item(way: Way, load: Load, pause: float, threads: int) -> tuple[float]
 
 
 def idle_consumer(way: Way, load: Load) -> tuple[float]:
-    """The part of one core that the iterating process uses while it waits for the second item of a slow dataset."""
+    """The part of one core that the iterating process uses while it waits for the items of a slow dataset."""
     items = iter(loader := way.open(load))
     touch(next(items))
     begin, used = time.perf_counter(), time.process_time()
-    touch(next(items))
+    # Several, since workers may bring two at the same time; not the end, which may be that of the workers.
+    for _ in range(len(loader) - 1):
+        touch(next(items))
     used, waited = time.process_time() - used, time.perf_counter() - begin
     close(loader)
     return (used / waited,)

@@ -1,8 +1,11 @@
 """The benchmark of throughput takes every figure, and shows it; how fast anything is, is judged by nobody."""
 
 import json
+import os
+import select
 import subprocess
 import sys
+import threading
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -118,9 +121,15 @@ def test_a_figure_is_taken_in_another_process() -> None:
 
 
 def test_a_figure_that_hangs_is_ended() -> None:
-    """A measurement that doesn't come to an end is no figure, and neither it nor its processes are left."""
+    """A measurement that doesn't come to an end is no figure, and neither it nor what it started is left."""
+    reader, writer = os.pipe()
     with pytest.raises(Failed, match=r"^Nothing came in 0\.1 s"):
-        in_child(_hang, 0.1)
+        in_child(_hang_together, 0.1)
+    os.close(writer)
+    # The last holder of the writing end is gone, so there is an end to read.
+    assert ([reader], [], []) == select.select([reader], [], [], 60.0)
+    assert b"" == os.read(reader, 1)
+    os.close(reader)
 
 
 @pytest.mark.parametrize(
@@ -157,8 +166,8 @@ def _raise(error: BaseException) -> tuple[float]:
     raise error
 
 
-def _hang() -> tuple[float]:
-    import threading
-
+def _hang_together() -> tuple[float]:
+    """Two processes, of which none ends by itself."""
+    os.fork()
     threading.Event().wait()
     return (0.0,)
