@@ -49,7 +49,7 @@ def in_child(measure: Callable[[], Figure], patience: float) -> Figure:
     except EOFError:
         raise Failed("Its process died without a figure.") from None
     finally:
-        # The leader is not reaped before this, so its number can't have gone to a stranger. macOS forbids what is in vain.
+        # The leader is not reaped before this, so its number is nobody else's. macOS forbids a signal that is in vain.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, signal.SIGKILL)
         child.join()
