@@ -5,7 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from readme_blocks import ROOT, Block, blocks, due, lines, links, runnable, walk
+from readme_blocks import README, ROOT, Block, blocks, due, lines, links, runnable, walk
+
+from conformance.scenarios import TIERS
 
 KINDS = {"run", "output", "python", "file", "edit", "ci", "not run"}
 
@@ -47,7 +49,18 @@ def test_the_two_commands_are_one_line_each() -> None:
 def test_a_link_leads_somewhere(target: str) -> None:
     """A local link names a file or folder, and an anchor one of its headings."""
     name, _, anchor = target.partition("#")
-    assert (ROOT / name).exists()
+    path = ROOT / (name or README.name)
+    assert path.exists()
     if anchor:
-        headings = re.findall(r"^#+ (.+)$", (ROOT / name).read_text(encoding="utf-8"), re.M)
+        headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.M)
         assert anchor in [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
+
+
+def test_what_is_drawn_is_told_as_it_is() -> None:
+    """The table names as many scenarios of each tier as are drawn."""
+    (row,) = re.findall(r"^\| drawn by quick, gate, deep \| (.+) \|$", README.read_text(encoding="utf-8"), re.M)
+    families = ("map", "workers", "iterable", "life")
+    drawn = [
+        ", ".join(f"{TIERS[tier].examples[family]:,}" for tier in ("quick", "gate", "deep")) for family in families
+    ]
+    assert drawn == row.split(" | ")
