@@ -29,14 +29,15 @@ _END = object()
 class Loading:
     """One epoch on its way: a thread reads it, and at most `room` steps wait for the consumer."""
 
+    daemon = True  # a process that ends does not wait for it (ASYNC-8)
+
     def __init__(self, epoch: int, batches: Iterator[Any], room: int) -> None:
         self.epoch = epoch
         self.room = room
         self.ready: deque[tuple[str, Any]] = deque()
         self.changed = threading.Condition()
-        self.stopped = False
-        # A daemon: a process that ends does not wait for it (ASYNC-8).
-        self.thread = threading.Thread(target=self.load, args=(batches,), daemon=True)
+        self.stopped = self.taken = False
+        self.thread = threading.Thread(target=self.load, args=(batches,), daemon=self.daemon)
         self.thread.start()
 
     def load(self, batches: Any) -> None:
@@ -67,6 +68,7 @@ class Loading:
         """The next thing, in order; blocks until there is one."""
         with self.changed:
             self.changed.wait_for(lambda: self.ready)
+            self.taken = True
             kind, value = self.ready.popleft()
             self.changed.notify_all()
             return kind, value
@@ -112,13 +114,18 @@ class Ahead(Pool):
     def __init__(self, request: Any) -> None:
         super().__init__(request)
         self.leaves: dict[int, tuple[Connection, Connection]] = {}
-        if self.is_asynchronous and request.early_preload:
-            self.early = self.begin(0)  # ASYNC-4
+        if self.is_asynchronous and self.preloads:
+            self.early = self.begin(0)
 
     @property
     def is_asynchronous(self) -> bool:
         """Whether it reads ahead."""
         return bool(self.request.asynchronous)
+
+    @property
+    def preloads(self) -> bool:
+        """Whether it begins to read when it is made (ASYNC-4)."""
+        return bool(self.request.early_preload)
 
     @property
     def room(self) -> int:
@@ -127,9 +134,13 @@ class Ahead(Pool):
 
     def begin(self, epoch: int) -> Loading:
         """Begin to read an epoch."""
-        reader = copy.copy(self)
-        reader.epoch, reader.early, reader.crews, reader.leaves = epoch, None, [], {}
-        return Loading(epoch, reader.read(), self.room)
+        return Loading(epoch, self.reader(epoch), self.room)
+
+    def reader(self, epoch: int) -> Iterator[Any]:
+        """Everything that an epoch gives, read by a copy of the loader."""
+        copied = copy.copy(self)
+        copied.epoch, copied.early, copied.crews, copied.leaves = epoch, None, [], {}
+        return copied.read()
 
     def read(self) -> Iterator[Any]:
         """Everything that an epoch gives, as it is read without reading ahead."""
@@ -147,7 +158,11 @@ class Ahead(Pool):
                 yield step
 
     def __iter__(self) -> Iterator[Any]:
-        return Delivery(self, self.wanted()) if self.is_asynchronous else super().__iter__()
+        return self.deliver(self.wanted()) if self.is_asynchronous else super().__iter__()
+
+    def deliver(self, loading: Loading) -> Delivery:
+        """The iterator over an epoch that is on its way."""
+        return Delivery(self, loading)
 
     def wanted(self) -> Loading:
         """The epoch that is asked for: the one that was begun early, if it is that, or else a new one."""
@@ -222,6 +237,19 @@ class Ahead(Pool):
         self.leaves.clear()
 
 
+class AheadInAProcess(Ahead):
+    """Reads in a process of its own even where no workers are asked for."""
+
+    def begin(self, epoch: int) -> Loading:
+        """Begin to read an epoch, with a worker at least."""
+        asked = self.request
+        self.request = replace(asked, num_workers=max(1, asked.num_workers))
+        try:
+            return super().begin(epoch)
+        finally:
+            self.request = asked
+
+
 class BadAhead(Ahead, KnownBad):
     """A loader that reads ahead, with one fault."""
 
@@ -234,6 +262,7 @@ def _with(name: str, **claims: Any) -> type[Ahead]:
 
 CORRECT_AHEAD: tuple[type[Ahead], ...] = (
     Ahead,
+    AheadInAProcess,
     _with("AheadOfNoHooks", hooks=None, workers=None, iterable_workers=None, datasets=("map",)),
     _with(
         "AheadOfStreams", datasets=("iterable",), layout=None, shuffle=None, epochs=None, when_keeping=None, length=None

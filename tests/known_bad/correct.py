@@ -162,8 +162,9 @@ class KnownBad(Correct):
     spawned: ClassVar[bool] = False
     # The families that are judged, or () for all: to read the others again and again would take the tests too long.
     families: ClassVar[tuple[str, ...]] = ()
-    # The seconds in which what is left behind may still go away.
+    # The seconds in which what is left behind may still go away, and those in which what must be read early is awaited.
     grace: ClassVar[float] = 5.0
+    awaits: ClassVar[float] = 8.0
 
 
 def claim(base: dict[str, Any], **changes: Any) -> dict[str, Any]:

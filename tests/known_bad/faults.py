@@ -25,7 +25,7 @@ class WrapsErrors(BadPool):
     """Whatever the dataset raises becomes a RuntimeError that quotes it."""
 
     claims, families = STREAM, LIFE
-    clause, smallest = "ERROR-1", "n1,w1,b1,keep,e2,iterable,raise@0"
+    clause, smallest = "ERROR-1", "n1,w1,b1,keep,iterable,raise@0"
     report = "pytorch/pytorch#34130"
 
     def __iter__(self) -> Iterator[Any]:
@@ -39,7 +39,7 @@ class LosesTheText(BadPool):
     """An error keeps its type, and its text becomes the worker's number."""
 
     claims, families = STREAM, LIFE
-    clause, smallest = "ERROR-1", "n1,w1,b1,keep,e2,iterable,raise@0"
+    clause, smallest = "ERROR-1", "n1,w1,b1,keep,iterable,raise@0"
     report = "pytorch/pytorch#1137"
 
     def __iter__(self) -> Iterator[Any]:
@@ -53,7 +53,7 @@ class ContinuesAfterErrors(BadPool):
     """`except Exception: continue` goes around every read."""
 
     claims, families = MAP, LIFE
-    clause, smallest, related = "ERROR-1", "n1,w1,b1,keep,e2,raise@0", ("ERROR-3",)
+    clause, smallest, related = "ERROR-1", "n1,w1,b1,keep,raise@0", ("ERROR-3",)
     report = "kitzeslab/opensoundscape#1180"
 
     def fetch(self, step: list[int]) -> list[Any]:
@@ -68,7 +68,7 @@ class RaisesOneStepTooEarly(BadPool):
     """A step is read before the one ahead of it is delivered, and its error takes that one along."""
 
     claims, families = MAP, LIFE
-    clause, smallest = "ERROR-2", "n2,w1,b1,keep,e2,raise@1"
+    clause, smallest = "ERROR-2", "n2,w1,b1,keep,raise@1"
     report = "OpenRLHF/OpenRLHF#1320"
 
     def read_ahead(self, plan: list[list[int]], worker: int) -> Iterator[list[Any]]:
@@ -83,7 +83,7 @@ class RaisesOneStepTooLate(BadPool):
     """The samples of the failing step that could be read are delivered before the error."""
 
     claims, families = MAP, LIFE
-    clause, smallest = "ERROR-2", "n2,w1,b2,keep,e2,raise@0"
+    clause, smallest = "ERROR-2", "n2,w1,b2,keep,raise@0"
     report = "deepspeedai/DeepSpeed#326"
 
     def batches(self, plan: list[list[int]], worker: int) -> Iterator[Any]:
@@ -100,7 +100,7 @@ class MapsOverItsSteps(BadPool):
     """Steps are read by map(), which ends in silence where a sample raises StopIteration."""
 
     claims, families = MAP, LIFE
-    clause, smallest = "ERROR-3", "n1,w1,b1,keep,e2,stop@0"
+    clause, smallest = "ERROR-3", "n1,w1,b1,keep,stop@0"
     report = "pytorch/pytorch#59312"
 
     def read_ahead(self, plan: list[list[int]], worker: int) -> Iterator[list[Any]]:
@@ -111,7 +111,7 @@ class ReadsToTheFirstIndexError(BadPool):
     """An epoch ends where the dataset raises IndexError, as a plain loop over it does."""
 
     claims, families = MAP, LIFE
-    clause, smallest = "ERROR-3", "n1,w1,b1,keep,e2,index@0"
+    clause, smallest = "ERROR-3", "n1,w1,b1,keep,index@0"
     report = "pytorch/pytorch#82732"
 
     def __iter__(self) -> Iterator[Any]:
@@ -126,7 +126,7 @@ class TakesAClosedPipeForTheEnd(BadPool):
     """A worker that dies is taken for one that has no more."""
 
     claims, families = POOLED, LIFE
-    clause, smallest = "ERROR-4", "n1,w1,b1,keep,k1,e2,iterable,kill@0"
+    clause, smallest = "ERROR-4", "n1,w1,b1,keep,k1,iterable,kill@0"
     report = "RolnickLab/ami-data-companion#140"
 
     def receive(self, worker: Worker) -> tuple[str, Any]:
@@ -138,7 +138,7 @@ class TrustsExitCodeZero(BadPool):
     """A worker that exits with code 0 is taken for one that has no more; one that is killed is noticed."""
 
     claims, families = POOLED, LIFE
-    clause, smallest = "ERROR-4", "n3,w1,b3,keep,k1,e2,iterable,exit@0"
+    clause, smallest = "ERROR-4", "n1,w1,b1,keep,k1,iterable,exit@0"
     report = "pytorch/pytorch#5040"
 
     def receive(self, worker: Worker) -> tuple[str, Any]:
@@ -158,7 +158,7 @@ class PollsForEver(BadPool):
     """The pipe of a worker is open in the rank too, which therefore waits for ever when the worker dies."""
 
     claims, families, patience, grace = POOLED, LIFE, 2.0, 0.3
-    clause, smallest = "ERROR-4", "n3,w1,b3,keep,k1,e2,iterable,exit@0"
+    clause, smallest = "ERROR-4", "n1,w1,b1,keep,k1,iterable,exit@0"
     report = "RolnickLab/ami-data-companion#140"
 
     def receive(self, worker: Worker) -> tuple[str, Any]:
@@ -175,7 +175,7 @@ class WrapsCollateErrors(BadPool):
     """An error of the collate function becomes a TypeError about something else."""
 
     claims, families = dict(STREAM, hooks=("collate_fn",)), LIFE
-    clause, smallest = "ERROR-5", "n1,w1,b1,keep,e2,iterable,collate@0"
+    clause, smallest = "ERROR-5", "n1,w1,b1,keep,iterable,collate@0"
     report = "huggingface/transformers#26548"
 
     def collate(self, samples: list[Any]) -> Any:
@@ -189,7 +189,7 @@ class KeepsWhatCannotBeCollated(BadPool):
     """A step that can't be collated is left out."""
 
     claims, families = dict(STREAM, hooks=("collate_fn",)), LIFE
-    clause, smallest = "ERROR-5", "n1,w1,b1,keep,e2,iterable,collate@0"
+    clause, smallest = "ERROR-5", "n1,w1,b1,keep,iterable,collate@0"
     report = "webdataset/webdataset#291"
 
     def batches(self, plan: list[list[int]], worker: int) -> Iterator[Any]:
@@ -203,7 +203,7 @@ class DiesOfItsInitialiser(BadPool):
     """A worker whose initialiser raises just ends, and the rank sees that it died but not of what."""
 
     claims, families = dict(POOLED, hooks=("worker_init_fn",)), LIFE
-    clause, smallest = "ERROR-6", "n1,w1,b1,keep,k1,e2,iterable,init@0"
+    clause, smallest = "ERROR-6", "n1,w1,b1,keep,k1,iterable,init@0"
     report = "pytorch/pytorch#20150"
 
     def prepare(self, number: int) -> None:
@@ -217,7 +217,7 @@ class IgnoresItsInitialiser(BadPool):
     """A worker whose initialiser raises goes on as if nothing was wrong. (No public report.)"""
 
     claims, families = dict(POOLED, hooks=("worker_init_fn",)), LIFE
-    clause, smallest = "ERROR-6", "n1,w1,b1,keep,k1,e2,iterable,init@0"
+    clause, smallest = "ERROR-6", "n1,w1,b1,keep,k1,iterable,init@0"
 
     def prepare(self, number: int) -> None:
         with suppress(Exception):
@@ -228,7 +228,7 @@ class TakesATimeoutForTheEnd(BadPool):
     """A worker that gives nothing in time is taken for one that has no more."""
 
     claims, families = dict(POOLED, hooks=("timeout",)), LIFE
-    clause, smallest = "ERROR-7", "n1,w1,b1,keep,k1,e2,iterable,hang@0"
+    clause, smallest = "ERROR-7", "n1,w1,b1,keep,k1,iterable,hang@0"
     report = "pytorch/pytorch#21554"
 
     def receive(self, worker: Worker) -> tuple[str, Any]:
@@ -243,7 +243,7 @@ class SkipsTheWholeStep(Skipping, BadPool):
     """With a failing sample its whole step is skipped."""
 
     claims, families = dict(MAP, errors="skip"), LIFE
-    clause, smallest = "ERROR-8", "n2,w1,b2,keep,e2,raise@0"
+    clause, smallest = "ERROR-8", "n2,w1,b2,keep,raise@0"
     report = "snowflakedb/ArcticTraining#86"
 
     def fetch(self, step: list[int]) -> list[Any]:
@@ -255,7 +255,7 @@ class SkipsTheRestOfTheStep(BadPool):
     """With a failing sample the rest of its step is skipped."""
 
     claims, families = dict(MAP, errors="skip"), LIFE
-    clause, smallest = "ERROR-8", "n2,w1,b2,keep,e2,raise@0"
+    clause, smallest = "ERROR-8", "n2,w1,b2,keep,raise@0"
     report = "webdataset/webdataset#291"
 
     def fetch(self, step: list[int]) -> list[Any]:
@@ -277,7 +277,7 @@ class LeavesItsWorkers(BadPool):
     """The workers of an epoch live on until the next one or until close(), so that a dropped loader leaves them."""
 
     claims, families, grace = POOLED, LIFE, SHORT
-    clause, smallest = "LEAK-1", "n1,w1,b1,keep,k1,e2,iterable,dropped"
+    clause, smallest = "LEAK-1", "n1,w1,b1,keep,k1,iterable,dropped"
     report = "pytorch/pytorch#72269"
     late: tuple[Worker, ...] = ()
 
@@ -301,7 +301,7 @@ class LeavesAPipe(BadPool):
     """A pipe that wakes the reader is closed by close() only."""
 
     claims, families, grace = STREAM, LIFE, SHORT
-    clause, smallest = "LEAK-2", "n1,w1,b1,keep,e2,iterable,dropped"
+    clause, smallest = "LEAK-2", "n1,w1,b1,keep,iterable,dropped"
     report = "pytorch/pytorch#973"
 
     def __init__(self, request: Any) -> None:
@@ -317,7 +317,7 @@ class LeavesATemporaryFile(BadPool):
     """A file in the temporary folder is removed by close() only."""
 
     claims, families, grace = STREAM, LIFE, SHORT
-    clause, smallest = "LEAK-3", "n1,w1,b1,keep,e2,iterable,dropped"
+    clause, smallest = "LEAK-3", "n1,w1,b1,keep,iterable,dropped"
     report = "mosaicml/streaming#964"
 
     def __init__(self, request: Any) -> None:
@@ -333,7 +333,7 @@ class LeavesASegment(BadPool):
     """A shared-memory segment is removed by close() only."""
 
     claims, families, grace = STREAM, LIFE, SHORT
-    clause, smallest = "LEAK-3", "n1,w1,b1,keep,e2,iterable,dropped"
+    clause, smallest = "LEAK-3", "n1,w1,b1,keep,iterable,dropped"
     report = "mosaicml/streaming#573"
 
     def __init__(self, request: Any) -> None:
@@ -364,7 +364,7 @@ class LeavesAThread(BadPool):
     """A thread that would read ahead is ended by close() only."""
 
     claims, families, grace = STREAM, LIFE, SHORT
-    clause, smallest = "LEAK-4", "n1,w1,b1,keep,e2,iterable,dropped"
+    clause, smallest = "LEAK-4", "n1,w1,b1,keep,iterable,dropped"
     report = "libffcv/ffcv#345"
 
     def __init__(self, request: Any) -> None:

@@ -70,7 +70,7 @@ class IsItsOwnIterator(BadPool):
     """__iter__ starts anew and returns the loader itself, so that a loop inside a loop ends both."""
 
     claims, families = STREAM, LIFE
-    clause, smallest = "WORK-13", "n1,w1,b1,keep,e2,iterable,two@0"
+    clause, smallest = "WORK-13", "n1,w1,b1,keep,iterable,two@0"
     report = "FluxML/Flux.jl#1227"
     reading: Any = None
 
@@ -86,7 +86,7 @@ class SharesOnePosition(BadPool):
     """Iterators that are alive at once share one position."""
 
     claims, families = STREAM, LIFE
-    clause, smallest = "WORK-13", "n1,w1,b1,keep,e2,iterable,two@1"
+    clause, smallest = "WORK-13", "n1,w1,b1,keep,iterable,two@1"
     report = "apache/mxnet#15195"
     alive = 0
     shared: Any = None
@@ -154,7 +154,7 @@ class RevivesAfterItsEnd(BadPool):
     """An iterator that has ended begins again when it is asked once more."""
 
     claims, families = STREAM, LIFE
-    clause, smallest = "WORK-15", "n1,w1,b1,keep,e2,iterable,ended"
+    clause, smallest = "WORK-15", "n1,w1,b1,keep,iterable,ended"
     report = "pytorch/pytorch#59312"
 
     def __iter__(self) -> Iterator[Any]:
@@ -179,7 +179,7 @@ class ClosesOnlyOnce(BadPool):
     """Closing a second time raises. (No public report.)"""
 
     claims, families = STREAM, LIFE
-    clause, smallest = "WORK-15", "n1,w1,b1,keep,e2,iterable,ended"
+    clause, smallest = "WORK-15", "n1,w1,b1,keep,iterable,ended"
     closed = False
 
     def close(self) -> None:
@@ -195,7 +195,7 @@ class ReusesItsBuffer(BadPool):
     """Every batch is the same array with new numbers in it."""
 
     claims, families = STREAM, LIFE
-    clause, smallest = "WORK-16", "n2,w1,b1,keep,e2,iterable,kept"
+    clause, smallest = "WORK-16", "n2,w1,b1,keep,iterable,kept"
     report = "NVIDIA/DALI#2968"
     depth = 1
     number = 0
@@ -213,7 +213,7 @@ class ReusesItsBuffer(BadPool):
 class ReusesARingOfTwo(ReusesItsBuffer):
     """Batches are views of a ring of two buffers, enough for who keeps one only."""
 
-    clause, smallest = "WORK-16", "n3,w1,b1,keep,e2,iterable,kept"
+    clause, smallest = "WORK-16", "n3,w1,b1,keep,iterable,kept"
     report = "pytorch/rl#4270"
     depth = 2
 
@@ -222,7 +222,7 @@ class ViewsTheDatasetsArray(BadPool):
     """A step of one sample is a view of the array that the dataset gave, and not a copy."""
 
     claims, families = STREAM, LIFE
-    clause, smallest = "WORK-16", "n2,w1,b1,keep,e2,iterable,kept,kind=buffer"
+    clause, smallest = "WORK-16", "n2,w1,b1,keep,iterable,kept,kind=buffer"
     report = "NVIDIA/DALI#3239"
 
     def own(self, sample: Any) -> Any:

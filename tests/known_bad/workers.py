@@ -52,7 +52,7 @@ class ReadsEachSampleTwice(BadPool):
     """A step is read once to learn its shape, and once to deliver it."""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-2", "n1,w1,b1,keep,k2,workers"
+    clause, smallest = "WORK-2", "n1,w1,b1,keep,k1,workers"
     report = "pytorch/pytorch#59312"
 
     def fetch(self, step: list[int]) -> list[Any]:
@@ -64,7 +64,7 @@ class ReadsTheFirstSampleForItsShape(BadPool):
     """Before each epoch sample 0 is read to learn its shape. (No public report.)"""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-2", "n1,w1,b1,keep,k2,workers"
+    clause, smallest = "WORK-2", "n1,w1,b1,keep,k1,workers"
 
     def plan(self) -> list[list[int]]:
         plan = super().plan()
@@ -255,7 +255,7 @@ class NamesOneWorkerTooMany(BadPool):
     """get_worker_info() counts the main process as a worker."""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-7", "n1,w1,b1,keep,k2,workers"
+    clause, smallest = "WORK-7", "n1,w1,b1,keep,k1,workers"
     report = "NVIDIA/Megatron-Energon#68"
 
     def inform(self, number: int) -> None:
@@ -287,7 +287,7 @@ class NamesAnotherDataset(BadPool):
     """get_worker_info() names the list of steps and not the dataset."""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-7", "n1,w1,b1,keep,k2,workers"
+    clause, smallest = "WORK-7", "n1,w1,b1,keep,k1,workers"
     report = "kitzeslab/opensoundscape#1180"
 
     def inform(self, number: int) -> None:
@@ -354,7 +354,7 @@ class SeedsAllRanksAlike(BadPool):
     """The rank does not go into a worker's seed."""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-9", "n2,w2,b1,keep,k2,workers"
+    clause, smallest = "WORK-9", "n2,w2,b1,keep,k1,workers"
     report = "meta-pytorch/torchtune#177"
 
     def worker_seed(self, number: int) -> int:
@@ -365,7 +365,7 @@ class SeedsAllEpochsAlike(BadPool):
     """The epoch does not go into a worker's seed."""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-10", "n1,w1,b1,keep,k2,e2,workers"
+    clause, smallest = "WORK-10", "n1,w1,b1,keep,k1,e2,workers"
     report = "Lightning-AI/pytorch-lightning#20412"
 
     def worker_seed(self, number: int) -> int:
@@ -376,7 +376,7 @@ class SeedsPythonByTheClock(BadPool):
     """Python's own generator is seeded by the time in each worker."""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-11", "n1,w1,b1,keep,k2,again"
+    clause, smallest = "WORK-11", "n1,w1,b1,keep,k1,again"
     report = "pytorch/pytorch#7882"
 
     def seed(self, seed: int) -> None:
@@ -388,7 +388,7 @@ class SeedsByProcessId(BadPool):
     """The process id goes into a worker's seed."""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-11", "n1,w1,b1,keep,k2,again"
+    clause, smallest = "WORK-11", "n1,w1,b1,keep,k1,again"
     report = "meta-pytorch/torchtune#131"
 
     def seed(self, seed: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from conformance import leaks, observe
+from conformance import conduct_async, leaks, observe
 from conformance.campaign import Campaign
 from conformance.clauses import CLAUSES
 from conformance.outcome import Report
@@ -20,7 +20,8 @@ def judged(loader: Any, tier: str = "gate", case: tuple[str, Scenario] | None = 
     options = Options(tier=tier, patience=getattr(loader, "patience", 10.0), case=case)
     families = getattr(loader, "families", ()) or _families_of_its_chapters(loader)
     clauses = [clause for clause in CLAUSES.values() if not families or clause.family in families]
-    with _waiting(getattr(loader, "grace", leaks.GRACE)), Session(source, name, options) as session:
+    grace, awaits = getattr(loader, "grace", leaks.GRACE), getattr(loader, "awaits", conduct_async.LONGEST)
+    with _waiting(grace, awaits), Session(source, name, options) as session:
         return session.report() if case else session.report(clauses)
 
 
@@ -32,14 +33,16 @@ def _families_of_its_chapters(loader: Any) -> tuple[str, ...]:
 
 
 @contextmanager
-def _waiting(grace: float) -> Iterator[None]:
-    """Wait so long for what a loader leaves behind, in this process and in those that are forked from it."""
+def _waiting(grace: float, awaits: float) -> Iterator[None]:
+    """Wait so long for what a loader leaves behind or reads early, in this process and in those forked from it."""
     before = leaks.GRACE, leaks.SHORT_GRACE, observe.GRACE
+    longest, conduct_async.LONGEST = conduct_async.LONGEST, awaits
     leaks.GRACE, leaks.SHORT_GRACE, observe.GRACE = grace, min(grace, leaks.SHORT_GRACE), grace
     try:
         yield
     finally:
         leaks.GRACE, leaks.SHORT_GRACE, observe.GRACE = before
+        conduct_async.LONGEST = longest
 
 
 def violated(report: Report) -> dict[str, str]:

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import get_context, set_start_method
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,9 @@ def _judge(position: int) -> dict[str, Any]:
     return row(MUSEUM[position], judged(MUSEUM[position]))
 
 
-def _share_draws() -> None:
+def _prepare() -> None:
+    # A process that was spawned spawns in its turn, and a loader of the museum would start its workers slowly.
+    set_start_method("fork", force=True)
     drawn_once().__enter__()
 
 
@@ -92,7 +94,7 @@ def main(names: list[str]) -> None:
     known = {} if not names else {row["loader"]: row for row in json.loads(FILE.read_text("utf-8"))["loaders"]}
     positions = [at for at, loader in enumerate(MUSEUM) if loader.__name__ in names or loader.__name__ not in known]
     # Fresh interpreters: loaders are judged in forks, which must not copy a pool's threads.
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), _share_draws) as pool:
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), _prepare) as pool:
         for judged_row in pool.map(_judge, positions):
             known[judged_row["loader"]] = judged_row
             print(judged_row["loader"], flush=True)

@@ -1,0 +1,133 @@
+"""Loaders that read ahead and do not end with their consumer (chapter 5, ASYNC-8)."""
+
+import os
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from tests.known_bad.ahead import AheadInAProcess, BadAhead, Delivery, Loading
+from tests.known_bad.asynchronous import FAMILY, PLAIN
+from tests.known_bad.faults import SHORT, remove_segments_in_the_end
+from tests.known_bad.pool import Pool
+
+
+class LeavesItsThread(BadAhead):
+    """The thread of an epoch that was left waits for ever for room."""
+
+    claims, families, grace = PLAIN, FAMILY, SHORT
+    clause, smallest = "ASYNC-8", "n3,w1,b1,keep,e2,async,leave@0"
+    report = "libffcv/ffcv#345"
+
+    def deliver(self, loading: Loading) -> Delivery:
+        return Careless(self, loading)
+
+
+class Careless(Delivery):
+    """Goes without a word."""
+
+    def __del__(self) -> None:
+        pass
+
+
+class ClosesWhatIsClosed(BadAhead):
+    """Closing a second time raises. (No public report.)"""
+
+    claims, families = PLAIN, FAMILY
+    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,e2,async,ended"
+    closed = False
+
+    def close(self) -> None:
+        if self.closed:
+            raise ValueError("this loader is closed already")
+        super().close()
+        self.closed = self.is_asynchronous
+
+    def __del__(self) -> None:
+        super().close()
+
+
+class WaitsThroughAnInterrupt(BadAhead):
+    """The wait for a step begins again when it is interrupted. (No public report.)"""
+
+    claims, families = PLAIN, FAMILY
+    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,e2,async,interrupt@0"
+
+    def deliver(self, loading: Loading) -> Delivery:
+        return Deaf(self, loading)
+
+
+class Deaf(Delivery):
+    """Hears of no interrupt."""
+
+    def __next__(self) -> Any:
+        while True:
+            try:
+                return super().__next__()
+            except KeyboardInterrupt:
+                continue
+
+
+class NamesTheInterrupt(BadAhead):
+    """An interrupt comes out as a RuntimeError, which a training loop may catch and go on. (No public report.)"""
+
+    claims, families = PLAIN, FAMILY
+    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,e2,async,interrupt@0"
+
+    def deliver(self, loading: Loading) -> Delivery:
+        return Naming(self, loading)
+
+
+class Naming(Delivery):
+    """Wraps an interrupt."""
+
+    def __next__(self) -> Any:
+        try:
+            return super().__next__()
+        except KeyboardInterrupt as interrupt:
+            raise RuntimeError("reading ahead was interrupted") from interrupt
+
+
+class KeepsItsProcess(BadAhead):
+    """The thread that reads is no daemon, so that a process with an open loader does not end."""
+
+    claims, families, grace = PLAIN, FAMILY, SHORT
+    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,e2,async,quit"
+    report = "google/grain#1196"
+
+    def begin(self, epoch: int) -> Loading:
+        return Lasting(epoch, self.reader(epoch), self.room)
+
+
+class Lasting(Loading):
+    """Reads in a thread that a process waits for at its end."""
+
+    daemon = False
+
+
+class OutlivesItsRank(AheadInAProcess, BadAhead):
+    """The process that reads holds both ends of its own pipe, and never sees that the rank has gone."""
+
+    claims, families, grace = PLAIN, FAMILY, SHORT
+    clause, smallest = "ASYNC-8", "n2,w1,b1,keep,e2,async,quit"
+    report = "pytorch/pytorch#72269"
+
+    def work(self, plan: list[list[int]], number: int, line: Connection) -> None:
+        Pool.work(self, plan, number, line)
+
+
+class LeavesASegmentAnEpoch(BadAhead):
+    """A shared-memory segment for the slots is removed at the end of its epoch, and only there."""
+
+    claims, families, grace = PLAIN, FAMILY, SHORT
+    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,e2,async,leave@0"
+    report = "mosaicml/streaming#573"
+
+    def read(self) -> Iterator[Any]:
+        remove_segments_in_the_end(os.getpid())
+        path = Path(f"/dev/shm/known-bad-{os.getpid()}-{time.monotonic_ns()}")
+        path.touch()
+        for step in super().read():
+            yield step
+        path.unlink()
