@@ -74,19 +74,24 @@ def family(root: int) -> list[int]:
 
 
 def memory(root: int) -> int:
-    """Bytes that a process and those below it hold, shared pages counted once (their proportional set size)."""
-    return sum(_memory_of(process) for process in family(root))
+    """Bytes that a process and those below it hold, pages that they share counted once (proportional set size).
+
+    Pages of files are left out: programs and libraries are shared with strangers, who come and go.
+    """
+    if not (found := sum(_memory_of(process) for process in family(root))):
+        raise NotImplementedError("Memory is read from /proc/PID/smaps_rollup, which this system does not have.")
+    return found
 
 
 def _memory_of(process: int) -> int:
-    for line in _read(process, "smaps_rollup").splitlines():
-        if line.startswith("Pss:"):
-            return int(line.split()[1]) * 1024
-    return 0
+    lines = _read(process, "smaps_rollup").splitlines()
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(("Pss_Anon:", "Pss_Shmem:")))
 
 
 def processor_seconds(root: int) -> float:
     """Seconds that a process and those below it have used of the processors."""
+    if not _read(root, "stat"):
+        raise NotImplementedError("Processor times are read from /proc/PID/stat, which this system does not have.")
     ticks = 0
     for process in family(root):
         # The fields behind the name, which stands in brackets and may hold anything; numbers 11 and 12 are the times.

@@ -69,8 +69,8 @@ def idle_family(way: Way, load: Load, pause: float) -> tuple[float]:
 def memory_use(way: Way, load: Load, epochs: int) -> tuple[float, float]:
     """Megabytes above those held before the loader was made, at the second epoch's peak; and what the last one adds.
 
-    All pages are counted, private and shared, of the process that made the dataset and of all below it, shared ones
-    once; the highest sum after any step of an epoch is its peak.
+    All pages but those of files are counted, private and shared, of the process that made the dataset and of all below
+    it, shared ones once; the highest sum after any step of an epoch is its peak.
     """
     root = os.getppid()
     before = memory(root)
