@@ -17,6 +17,11 @@ class Figure:
     take: Callable[[], tuple[float, ...]]
     once: bool = False  # in the first round only
 
+    @property
+    def title(self) -> str:
+        """By what it is chosen, and shown while it is taken."""
+        return f"{self.section}: {' and '.join(self.names)}"
+
 
 @dataclass
 class Result:
@@ -42,7 +47,7 @@ def take_all(figures: Sequence[Figure], rounds: int, patience: float) -> list[Re
             if found[0].missing or found[0].failed or (figure.once and number):
                 continue
             _take(figure, found, patience)
-            _progress(f"round {number + 1} of {rounds}: {figure.section}, {figure.names[0]}")
+            _progress(f"round {number + 1} of {rounds}: {figure.title}")
     _progress("")
     return [result for found in results for result in found]
 

@@ -23,12 +23,17 @@ def as_text(machine: str, results: Sequence[Result], sizes: Mapping[str, int], t
     """The tables one below the other. `sizes` names the sections of rates, with the bytes of a sample in each."""
     parts = [[machine]]
     for section, sample_bytes in sizes.items():
-        parts.append(list(aligned(list(_rates(section, sample_bytes, results)))))
-    parts.append(list(aligned(list(_costs(results)))))
+        parts.append(_table(list(_rates(section, sample_bytes, results))))
+    parts.append(_table(list(_costs(results))))
     targets_shown = [("targets", "found", "aimed at", ""), *(target.cells() for target in targets)]
     parts.append(list(aligned(targets_shown)))
     parts.append(list(_missing(results)))
     return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The rows below their heading, or nothing if there are none."""
+    return list(aligned(rows)) if len(rows) > 1 else []
 
 
 def _rates(section: str, sample_bytes: int, results: Sequence[Result]) -> Iterator[tuple[str, ...]]:

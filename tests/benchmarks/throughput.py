@@ -10,6 +10,7 @@ them, and medians of the rounds are compared (`targets.py`). Nothing is download
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -136,7 +137,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=5, help="how often each figure is taken (default 5)")
     parser.add_argument("--json", action="store_true", help="print JSON, with the figures of every round")
     parser.add_argument("--quick", action="store_true", help="read very little: shows that it works, not how fast")
-    parser.add_argument("--no-readme", action="store_true", help="leave README.md as it is, as --quick does")
+    parser.add_argument("--only", default="", help="take the figures that match this pattern: 'tutorial, 1.*Async'")
+    parser.add_argument("--no-readme", action="store_true", help="leave README.md as it is, as --quick and --only do")
     asked = parser.parse_args(arguments)
     if asked.rounds < 1:
         parser.error(f"--rounds is {asked.rounds}, but a figure must be taken at least once: give 1 or more.")
@@ -146,11 +148,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     torch.set_num_threads(1)
     head = where(sizes, asked.rounds)
     loads = make_loads(sizes)
-    results = take_all(list(plan(sizes, loads, threads)), asked.rounds, sizes.patience)
+    figures = [each for each in plan(sizes, loads, threads) if re.search(asked.only, each.title)]
+    results = take_all(figures, asked.rounds, sizes.patience)
     targets = all_targets(loads, results)
     text = as_text(head, results, {load.name: load.sample_bytes for load in (*loads.tutorial, loads.decoding)}, targets)
     print(json.dumps(as_json(head, asked.rounds, results, targets), indent=1) if asked.json else text)
-    if not asked.quick and not asked.no_readme:
+    if not (asked.quick or asked.only or asked.no_readme):
         rewrite(ROOT / "README.md", "speed", f"<!-- not run: figures differ from run to run -->\n```text\n{text}\n```")
     return 1 if any(each.failed for each in results) else 0
 
