@@ -7,6 +7,7 @@ second round of the same reading adds to the first is one.
 
 import gc
 import os
+import re
 import select
 import threading
 import time
@@ -58,7 +59,8 @@ def _more(before: Resources, now: Resources) -> list[tuple[Subject, str]]:
     if (more := now.descriptors - before.descriptors) > 0:
         left.append(("descriptor", _counted(more, "open descriptor is", "open descriptors are")))
     if (more := now.threads - before.threads) > 0:
-        names = sorted({thread.name.rstrip("0123456789-_ ") for thread in threading.enumerate()} - {"MainThread"})
+        # Python numbers its threads, "Thread-7 (work)", so that a name would be another one each time.
+        names = sorted({re.sub(r"[-_ ]?\d+", "", thread.name) for thread in threading.enumerate()} - {"MainThread"})
         left.append(
             ("thread", _counted(more, "thread is", "threads are") + (f" ({', '.join(names)})" if names else ""))
         )

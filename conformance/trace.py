@@ -48,7 +48,9 @@ class Failure:
 
     def sentence(self) -> str:
         """The failure in the words of the report, for example ``raised ValueError: bad rank (in load)``."""
-        return f"{self.kind} {self.message} (in {self.where})" if self.message else f"{self.kind} (in {self.where})"
+        # "raised ValueError: bad rank" has its colon; "hung: no answer within 10 s" needs one.
+        told = f"{'' if self.kind == 'raised' else ':'} {self.message}" if self.message else ""
+        return f"{self.kind}{told} (in {self.where})"
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def not_again(clause: Clause, scenario: Scenario) -> str:
     """What is known of a violation that did not come again in new processes: never more than that."""
     case = f"{clause.id}-{scenario.code}"
     return (
-        f"violated once in {case}, and not when that was run again in new processes: what the loader delivers there "
+        f"violated once in {case}, and not when that was run again in new processes: what the loader does there "
         "depends on chance (a race, the clock) or on what its process had loaded before; "
         f"look further with --case={case}"
     )

@@ -169,7 +169,8 @@ def _largest_step_count(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
             expected = f"{count(min(allowed), 'step')} on the rank with most samples"
             rounding = "floor" if scenario.drop_last else "ceil"
             step = scenario.combined_batch
-            why = f"its shard holds {sizes[1]} samples, a step {step}: {rounding}({sizes[1]} / {step})"
+            shard = f"{claimed(scenario, claims)} is claimed, so a shard holds at most {count(sizes[1], 'sample')}"
+            why = f"{shard}, a step {step}: {rounding}({sizes[1]} / {step})"
             return [Finding("step-count", expected, show(epochs, {rank: count(most, "step")}), why)]
         starved = _starved(scenario, claims, epochs)
         if starved:

@@ -109,7 +109,8 @@ def end_of_iteration_is_no_sample(scenario: Scenario, claims: Claims, trace: Tra
         return []
     name = "StopIteration" if _fault(scenario) == "stop" else "IndexError"
     kind = "short-epoch" if failure is None else failure.kind
-    why = f"{name} is a fault of the dataset here; taken for the end of the epoch it loses the rest in silence"
+    why = f"{name} is a fault of the dataset here; "
+    why += "taken for the end of the epoch it loses the rest in silence" if failure is None else "who waits is not told"
     return [Finding(f"{kind}-{_fault(scenario)}", "an error", _story(rank), why)]
 
 

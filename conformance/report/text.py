@@ -4,9 +4,11 @@ A block has at most 12 lines of at most 110 columns. Its commands can be copied 
 continued with a backslash, never cut.
 """
 
+import re
 import shlex
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 
 from conformance.campaign import Case
 from conformance.clauses.base import Level, clipped
@@ -21,8 +23,10 @@ __all__ = ["failure_block", "has_script", "summary"]
 COLUMNS = 110
 BLOCK_LINES = 12
 REPRO_FOLDER = "loaderspec-repro"
+_SUITE = "conformance"
 _LABEL = 18  # the columns of "  smallest case   "
 _VALUE = COLUMNS - _LABEL
+_MORE = re.compile(r"\.\.\. and (\d+) more ranks")
 # What was delivered is shown in at least so many lines; the words around it are shortened first.
 _LEAST_DELIVERED = 3
 _COLOURS = {"HOLDS": "32", "VIOLATED": "31", "KNOWN": "33", "NOT EXERCISED": "31", "INVALID": "31"}
@@ -112,7 +116,13 @@ def _title(level: Level) -> str:
 def _commands(case: Case, implementation: str) -> dict[str, list[str]]:
     reproduce = {"reproduce": ["python", shlex.quote(f"{REPRO_FOLDER}/{case.id}.py")]} if has_script(case) else {}
     options = [f"--impl={shlex.quote(implementation)}", f"--case={shlex.quote(case.id)}"]
-    return {**reproduce, "replay": ["pytest conformance", *options]}
+    return {**reproduce, "replay": [f"pytest {_suite()}", *options]}
+
+
+def _suite() -> str:
+    """What pytest is told to find this suite: its folder in a clone, its name elsewhere."""
+    here = Path(_SUITE).resolve() == Path(__file__).resolve().parents[1]
+    return _SUITE if here else f"--pyargs {_SUITE}"
 
 
 def _command(words: list[str]) -> list[str]:
@@ -140,14 +150,31 @@ def _cut(lines: list[str], most: int) -> list[str]:
 
 def _fit(delivered: tuple[str, ...], most: int) -> list[str]:
     """What was delivered in so many lines: those that are pointed at stay longest, and dots say what is hidden."""
-    lines = [_squeezed(line) for line in delivered]
-    if len(lines) <= most or most == 1:
+    lines = [part for line in delivered for part in _wrapped(line)]
+    if len(lines) <= most:
+        return lines
+    # The judge may have left out ranks already: they are counted with what is left out here.
+    hidden, whole = _left_out(delivered)
+    lines = [_squeezed(line) for line in whole]
+    if most == 1:
         return lines[:most]
     # The pointed-at ones first, then the last (it may say what is on no rank), then those from the top.
     order = sorted(range(len(lines)), key=lambda at: ("<-" not in lines[at], at != len(lines) - 1, at))
     kept = sorted(order[: most - 1])
-    hidden = len(lines) - len(kept)
-    return [*(lines[at] for at in kept), f"... and {hidden} more lines"]
+    return [*(lines[at] for at in kept), f"... and {hidden + len(lines) - len(kept)} more lines"]
+
+
+def _left_out(delivered: tuple[str, ...]) -> tuple[int, list[str]]:
+    """How many lines the judge says that it left out, and the lines without that one."""
+    told = [int(match[1]) for line in delivered if (match := _MORE.fullmatch(line))]
+    return sum(told), [line for line in delivered if not _MORE.fullmatch(line)]
+
+
+def _wrapped(line: str) -> list[str]:
+    """A line of words goes on below; one that points at something is pointed at its end, and gives way instead."""
+    if " <- " in line:
+        return [_squeezed(line)]
+    return textwrap.wrap(line, _VALUE, subsequent_indent="  ", break_on_hyphens=False) or [line]
 
 
 def _squeezed(line: str) -> str:

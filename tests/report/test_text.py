@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from pathlib import Path
 
 import pytest
 
@@ -117,6 +118,32 @@ def test_the_middle_of_a_long_delivery_gives_way_to_its_note(sentence: list[str]
     assert line.endswith("10 10 <- 61 steps")
     assert " ... " in line
     assert len(line) <= COLUMNS
+
+
+def test_what_is_left_out_is_counted_once(sentence: list[str]) -> None:
+    """Ranks that the judge leaves out and lines that do not fit are one number."""
+    delivered = (*(f"rank {rank}: 0" for rank in range(5)), "... and 5 more ranks")
+    finding = dataclasses.replace(DUPLICATE.finding, delivered=delivered, why="why " * 40)
+    block = failure_block(dataclasses.replace(DUPLICATE, finding=finding), "mypkg")
+    assert ["                  ... and 6 more lines"] == [line for line in block.split("\n") if "..." in line]
+
+
+def test_words_go_on_below(sentence: list[str]) -> None:
+    """A sentence about what was delivered is not cut where there is room for it."""
+    told = "rank 0: 3 threads are left (MyPool (work), MyWatch), after a second round as after the first, and the third"
+    block = failure_block(
+        dataclasses.replace(DUPLICATE, finding=dataclasses.replace(DUPLICATE.finding, delivered=(told,))), "mypkg"
+    )
+    assert told in " ".join(block.split())
+
+
+def test_the_replay_runs_wherever_one_stands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """pytest finds the suite by its folder in a clone, and by its name anywhere else."""
+    monkeypatch.chdir(Path(__file__).parents[2])
+    assert "  replay          pytest conformance --impl=mypkg " in failure_block(DUPLICATE, "mypkg")
+    (tmp_path / "conformance").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert "  replay          pytest --pyargs conformance --impl=mypkg " in failure_block(DUPLICATE, "mypkg")
 
 
 def test_no_word_is_cut(sentence: list[str]) -> None:
