@@ -1,11 +1,13 @@
 """The smallest readable loader that satisfies every clause of `specs/`, in the shape of PopTorch, on a CPU.
 
-`import reference as poptorch` serves a script written for PopTorch as far as options and the synchronous
-DataLoader go. Where to look: how many (`arithmetic`), which (`partition`), in which order (`shuffle`), step
-by step (`sampler`, `dataloader`), by which worker (`splitting`, `worker`), how a step is made and what an error makes
-of it (`collate`, `faults`, `passes`, `processes`), and how it is asked for (`options`).
+`import reference as poptorch` serves a script written for PopTorch as far as options, the DataLoader and the
+AsynchronousDataAccessor go. Where to look: how many (`arithmetic`), which (`partition`), in which order (`shuffle`),
+step by step (`sampler`, `dataloader`), by which worker (`splitting`, `worker`), how a step is made and what an error
+makes of it (`collate`, `faults`, `passes`, `processes`), how steps are loaded ahead (`ring`; then `consumer` on one
+side, `producing`, `supply` and `layout` on the other; `accessor`, `asynchronous`), and how it is asked for (`options`).
 """
 
+from .accessor import AsynchronousDataAccessor
 from .arithmetic import Plan, Share, make_plan
 from .dataloader import DataLoader
 from .enums import (
@@ -32,11 +34,13 @@ from .execution import (
     Stage,
     TensorLocationSettings,
 )
+from .layout import ICustomArgParser, registerCustomArgParser
 from .options import Options
 from .options_source import ConfigFileError
 from .splitting import split, split_worker_init_fn
 
 __all__ = [
+    "AsynchronousDataAccessor",
     "AutoStage",
     "CommGroupType",
     "ConfigFileError",
@@ -44,6 +48,7 @@ __all__ = [
     "DataLoader",
     "DataLoaderMode",
     "HalfFloatCastingBehavior",
+    "ICustomArgParser",
     "Liveness",
     "MeanReductionStrategy",
     "Options",
@@ -63,6 +68,7 @@ __all__ = [
     "TensorLocationSettings",
     "VariableRetrievalMode",
     "make_plan",
+    "registerCustomArgParser",
     "split",
     "split_worker_init_fn",
 ]

@@ -2,8 +2,8 @@
 
 Starting workers and handing out work to them is torch's; which samples come in which step and order is ours
 (`request.py`, `sampler.py`), and so are collating (`collate.py`), the state in which a worker begins (`worker.py`),
-errors (`faults.py`) and ends (`passes.py`, `processes.py`). So far the loader runs in the process that iterates it
-(mode Sync).
+errors (`faults.py`) and ends (`passes.py`, `processes.py`). In the modes Async and AsyncRebatched the workers are not
+torch's: they fill a ring of shared memory ahead of the consumer (`asynchronous.py`), with the same steps.
 
 Epochs. Each `iter(loader)` begins the next epoch, from 0 on; `set_epoch(n)` makes the next one epoch n. With
 `options.randomSeed` the order is a pure function of (seed, epoch), on one rank as on many. Without it a
@@ -25,8 +25,9 @@ from typing import Any
 import torch
 import torch.utils.data
 
-from .checks import check_type, show
+from .asynchronous import check_mode, consumer_of, rebatched_length, settings_of
 from .collate import collate, convert
+from .consumer import Consumer
 from .enums import DataLoaderMode
 from .faults import Collating, Source
 from .options import Options
@@ -62,7 +63,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         **kwargs: Any,
     ) -> None:
         """Prepare the epochs; `kwargs` go to torch's DataLoader as they are."""
-        _check_mode(mode, async_options, rebatched_worker_size)
+        check_mode(mode, async_options, rebatched_worker_size)
         generator = kwargs.pop("generator", None)
         asked = make_request(
             options,
@@ -93,10 +94,18 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         surprise = warning(asked, self._steps)
         if surprise is not None:
             warnings.warn(surprise, UserWarning, stacklevel=2)
+        self.mode = mode
+        self._consumer: Consumer | None = None
+        if mode is not DataLoaderMode.Sync:
+            settings = settings_of(async_options, asked.workers, self.timeout)
+            self._consumer = consumer_of(self, settings, rebatched_worker_size)
+            self._consumer.preload(self._epoch)
 
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
         epoch = check_epoch(self._epoch)
         self._epoch = epoch + 1
+        if self._consumer is not None:
+            return self._consumer.begin(epoch)
         if self._steps is not None:
             self._steps.epoch = epoch
         # ORDER-8, WORK-1: workers fetch what the sampler names, and torch hands it over in the sampler's order.
@@ -107,6 +116,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         made = Pass(self._persistent_source() if self.persistent_workers else super().__iter__())
         self._passes.add(made)
         return made
+
+    def _orders(self, epoch: int) -> Iterator[Any]:
+        """Return what each step of an epoch is made of: a list of indices, or one index without batches."""
+        if self._steps is not None:
+            self._steps.epoch = epoch
+        return iter(self.batch_sampler if self.batch_sampler is not None else self.sampler)
 
     def _persistent_source(self) -> Any:
         """Return torch's iterator over the persistent workers, or over new ones while those are in use."""
@@ -150,7 +165,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return Workers(twin)
 
     def __len__(self) -> int:
-        # COUNT-4
+        # COUNT-4, ASYNC-10
+        if self.mode is DataLoaderMode.AsyncRebatched and isinstance(self.dataset, torch.utils.data.IterableDataset):
+            return rebatched_length(self._asked)
         return super().__len__() if self._steps is not None else count_own_steps(self._asked, super().__len__)
 
     def set_epoch(self, epoch: int) -> None:
@@ -161,6 +178,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def terminate(self) -> None:
         """End the epochs under way and stop all workers. May be called any number of times, and iterated after."""
         # WORK-15
+        if self._consumer is not None:
+            self._consumer.close()
         for each in list(self._passes):
             each.terminate()
         iterator, self._iterator = self._iterator, None
@@ -173,19 +192,14 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return self._combined_batch_size
 
     @property
+    def is_asynchronous(self) -> bool:
+        """Whether steps are loaded ahead, into a ring."""
+        return self._consumer is not None
+
+    @property
     def options(self) -> Options:
         """The options that the loader was built with, frozen."""
         return self._options
-
-
-def _check_mode(mode: object, async_options: object, rebatched_worker_size: object) -> None:
-    """Refuse what belongs to asynchronous loading, which is not built yet."""
-    check_type("mode", mode, DataLoaderMode)
-    if mode is not DataLoaderMode.Sync:
-        raise NotImplementedError(f"mode is {mode!r}, but only Sync is built yet: use DataLoaderMode.Sync.")
-    for name, value in (("async_options", async_options), ("rebatched_worker_size", rebatched_worker_size)):
-        if value is not None:
-            raise ValueError(f"{name} is {show(value)}, but has no use in mode Sync: leave it out.")
 
 
 def _base_seed(options: Options, shuffle: bool | None, generator: torch.Generator | None) -> int:

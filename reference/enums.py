@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class DataLoaderMode(IntEnum):
-    """Where the loader runs. Only Sync exists so far: in the process that iterates it."""
+    """When steps are loaded: as they are asked for, or ahead, in other processes (rebatched: in other sizes)."""
 
     Sync = 0
     Async = 1

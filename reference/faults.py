@@ -92,6 +92,16 @@ def caught() -> tuple[type[BaseException], ...]:
     return (Exception,) if get_worker_info() is None else (Exception, SystemExit)
 
 
+def death(codes: list[int | None]) -> RuntimeError:
+    """Return what to say of worker processes that have ended with these exit codes."""
+    told = ", ".join(str(code) for code in codes) or "0"
+    # ERROR-4: one type and one sentence, however the death was noticed.
+    return RuntimeError(
+        f"A worker process ended within the epoch (exit code {told}; a negative one is the signal that killed it): see "
+        f"what it printed, and whether memory ran out; num_workers=0 runs the dataset where it can be debugged."
+    )
+
+
 class Source(Dataset[Any]):
     """What torch reads in the place of the user's dataset: samples of the loader's own, or a failure."""
 
@@ -101,10 +111,15 @@ class Source(Dataset[Any]):
         """A failure of the worker initialiser, which takes the place of the first step."""
 
     def __getitem__(self, index: Any) -> Any:
+        sample = self.read(index)
+        return sample if isinstance(sample, Failure) else own(sample)
+
+    def read(self, index: Any) -> Any:
+        """Return the sample as the dataset gives it, which may be the dataset's own buffer, or a failure."""
         if self.failure is not None:
             return self.failure
         try:
-            return own(self.dataset[index])
+            return self.dataset[index]
         except caught() as error:
             # ERROR-1, ERROR-3
             return Failure(error, f"by sample {show(index)} of the dataset")
@@ -139,8 +154,10 @@ class Source(Dataset[Any]):
 class Collating:
     """What torch calls in the place of the collate function."""
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
+    def __init__(self, function: Callable[[Any], Any], sends: bool = True) -> None:
+        """`sends`: what a worker collates leaves its process by torch's queue, pickled."""
         self.function = function
+        self.sends = sends
 
     def __call__(self, samples: Any) -> Any:
         last = samples[-1] if isinstance(samples, list) and samples else samples
@@ -149,7 +166,7 @@ class Collating:
         try:
             # ERROR-5
             batch = self.function(samples)
-            return batch if get_worker_info() is None else _Sent(batch)
+            return _Sent(batch) if self.sends and get_worker_info() is not None else batch
         except caught() as error:
             return Failure(error, "by the collate function")
 

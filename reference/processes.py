@@ -19,6 +19,8 @@ from typing import Any
 from torch.utils.data._utils import signal_handling
 from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter
 
+from .faults import death
+
 LOOK_AGAIN = 0.2  # seconds of silence after which it is asked whether the workers are alive
 LAST_WORDS = 5.0  # seconds that a process may take to end once its connections are gone
 
@@ -109,13 +111,7 @@ class Workers(_MultiProcessingDataLoaderIter):
         was_seen = isinstance(error, RuntimeError) and "exited unexpectedly" in str(error)
         if not dead and not was_seen:
             return None
-        codes = ", ".join(str(worker.exitcode) for worker in dead) or "0"
-        # ERROR-4: one type and one sentence, however the death was noticed.
-        return RuntimeError(
-            f"A worker process ended within the epoch (exit code {codes}; a negative one is the signal that killed "
-            f"it): see what it printed, and whether memory ran out; num_workers=0 runs the dataset where it can be "
-            f"debugged."
-        )
+        return death([worker.exitcode for worker in dead])
 
 
 class _Reading:

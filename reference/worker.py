@@ -23,15 +23,20 @@ def seed_worker(epoch_seed: int) -> None:
     """Seed this worker for an epoch; `epoch_seed` is what `shuffle.worker_seed` makes of (seed, epoch, rank)."""
     info = get_worker_info()
     assert info is not None
+    # WORK-7: torch has told the seed of the first epoch, and made the object unchangeable.
+    object.__setattr__(info, "seed", seed_generators(epoch_seed, info.id))
+
+
+def seed_generators(epoch_seed: int, worker: int) -> int:
+    """Seed this process for an epoch of worker number `worker`; return the seed that torch was given."""
     # WORK-8, WORK-9, WORK-10, WORK-11: hashed and not added, so that no worker meets the numbers of another one's
     # neighbour; three streams, so that the libraries do not echo each other.
-    mixed = np.random.SeedSequence(epoch_seed, spawn_key=(info.id,)).generate_state(6, np.uint32)
+    mixed = np.random.SeedSequence(epoch_seed, spawn_key=(worker,)).generate_state(6, np.uint32)
     seed = int(mixed[:2].view(np.uint64)[0]) % 2**63
     torch.manual_seed(seed)
     random.seed(int(mixed[2:4].view(np.uint64)[0]))
     np.random.seed(mixed[4:])
-    # WORK-7: torch has told the seed of the first epoch, and made the object unchangeable.
-    object.__setattr__(info, "seed", seed)
+    return seed
 
 
 class NextEpoch:

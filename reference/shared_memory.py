@@ -1,0 +1,34 @@
+"""Decides where the slots of a ring lie: in memory that all its processes map, and that has no name.
+
+Without a name nothing can be left behind (LEAK-3): the kernel frees it with the last process, whatever ends that.
+"""
+
+import mmap
+import os
+import tempfile
+
+import torch
+
+
+def create(size: int) -> int:
+    """Return the descriptor of new shared memory of `size` bytes; whoever has it closes it once it is mapped."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("ring", os.MFD_CLOEXEC)
+    else:
+        # A file that is unlinked as soon as it is made serves the same, if more slowly.
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    os.ftruncate(descriptor, size)
+    return descriptor
+
+
+def attach(descriptor: int) -> torch.Tensor:
+    """Return the shared memory as a tensor of uint8, and close the descriptor.
+
+    The memory stays mapped as long as the tensor, or a view of it, is referred to.
+    """
+    try:
+        mapped = mmap.mmap(descriptor, os.fstat(descriptor).st_size)
+    finally:
+        os.close(descriptor)
+    return torch.frombuffer(mapped, dtype=torch.uint8)
