@@ -14,8 +14,6 @@ from conformance.report.text import summary
 from conformance.session import Session
 
 PROPERTY = "loaderspec"
-# What pytest's list of failures has room for behind the longest name of a clause, in 80 columns.
-_SHORT = 28
 
 
 def seed_of(config: pytest.Config) -> int:
@@ -57,10 +55,11 @@ class Shown:
     A text would do, but pytest repeats that in its list: cut in the middle of a word, and in CI all of it.
     """
 
-    def __init__(self, outcome: Outcome, text: str) -> None:
+    def __init__(self, outcome: Outcome, text: str, room: int) -> None:
         case = f"{outcome.status} in {outcome.case.scenario.code}" if outcome.case else ""
         self.text = text
-        self.reprcrash = Line(case if 0 < len(case) <= _SHORT else outcome.status)
+        # A case that is cut can't be replayed.
+        self.reprcrash = Line(case if 0 < len(case) <= room else outcome.status)
 
     def __str__(self) -> str:
         return self.text
@@ -86,7 +85,8 @@ class Collector:
                 self.outcomes[outcome.clause] = outcome
                 if isinstance(report.longrepr, str):
                     # pytest asks for no more than these methods; its types name a class that is private.
-                    report.longrepr = Shown(outcome, report.longrepr)  # type: ignore[assignment]
+                    room = self.config.get_terminal_writer().fullwidth - len(f"FAILED {report.nodeid} - ")
+                    report.longrepr = Shown(outcome, report.longrepr, room)  # type: ignore[assignment]
         # The packed outcome is nobody's business in JUnit's XML.
         plain = [(name, value) for name, value in report.user_properties if name != PROPERTY]
         report.user_properties = [*plain, *self._readable(report)]

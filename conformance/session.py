@@ -178,9 +178,9 @@ class Session:
         floor = max(1, round(clause.floor * share))
         if exercised < floor:
             # What a tolerated fault hides is tolerated with it; one that is violated fails the run by itself as well.
-            hidden_by = HIDDEN_BY.get(clause.id, "")
-            if hidden_by in self._known_kinds and hidden_by not in result.cases:
-                note = f"can't be judged while {hidden_by} is a known failure: {self._reasons(CLAUSES[hidden_by])}"
+            hiding = [each for each in HIDDEN_BY.get(clause.id, ()) if each in self._known_kinds]
+            if hiding and hiding[0] not in result.cases:
+                note = f"can't be judged while {hiding[0]} is a known failure: {self._reasons(CLAUSES[hiding[0]])}"
                 return replace(outcome, status="KNOWN", note=note)
             note = too_seldom(clause, exercised, floor, result.cases)
             return replace(outcome, status="NOT EXERCISED", note=note)

@@ -5,9 +5,9 @@ from collections.abc import Collection
 from conformance.clauses import Clause
 from conformance.scenario import Scenario, count
 
-# Clauses that speak of what comes with, or after, an error that the consumer sees; a loader that swallows errors, and
-# so violates the clause on the right, never gets that far.
-HIDDEN_BY = {"ERROR-2": "ERROR-1", "WORK-14": "ERROR-1"}
+# Clauses that can't be judged of a loader that violates one of those on the right. Who swallows errors has none that
+# comes in its place, and nothing after it; who ignores seed or epoch does not add them.
+HIDDEN_BY = {"ERROR-2": ("ERROR-1",), "WORK-14": ("ERROR-1",), "ORDER-14": ("ORDER-6", "ORDER-7")}
 # The clauses that alone are judged on a run that failed, by family (specs/README.md, "The scope rule").
 _OF_FAILED_RUNS = {"map": ("COUNT-6", "COUNT-7"), "workers": ("WORK-1",), "iterable": ("WORK-3", "WORK-4")}
 
@@ -15,7 +15,7 @@ _OF_FAILED_RUNS = {"map": ("COUNT-6", "COUNT-7"), "workers": ("WORK-1",), "itera
 def too_seldom(clause: Clause, exercised: int, floor: int, violated: Collection[str]) -> str:
     """Why fewer cases than the floor could have shown a fault; `violated` are the clauses that were, in this family."""
     told = f"{count(exercised, 'case')} could have shown a fault, but {floor} {'is' if floor == 1 else 'are'} needed"
-    blamed = (HIDDEN_BY[clause.id],) if clause.id in HIDDEN_BY else _OF_FAILED_RUNS.get(clause.family, ())
+    blamed = (*HIDDEN_BY.get(clause.id, ()), *_OF_FAILED_RUNS.get(clause.family, ()))
     first = next((each for each in blamed if each in violated and each != clause.id), None)
     if first:
         return f"could not be judged because {first} is violated: {told}; mend {first} first"

@@ -103,7 +103,7 @@ def types_survive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     (rank,) = trace.main.ranks
     told = rank.failure.sentence() if rank.failure else rank.remark("types")
     if told:
-        expected = f"{scenario.kind}: values and types as the dataset gives them, in columns or as a list"
+        expected = "values and types as the dataset gives them, in columns or as a list"
         why = "what a model sees is then not what the dataset gave"
         return [Finding(f"types-{scenario.kind}", expected, (told,), why)]
     return []

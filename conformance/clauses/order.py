@@ -247,7 +247,8 @@ def epochs_differ(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         for at in same[:2]
         for line in show(trace.main.epoch(at)[:2], label=f"epoch {trace.main.ranks[0].epochs[at].number}, ")
     )
-    return [Finding("same-order-each-epoch", "another order in each epoch", delivered, _chance(bits * (len(same) - 1)))]
+    why = _chance(len(same), bits * (len(same) - 1))
+    return [Finding("same-order-each-epoch", "another order in each epoch", delivered, why)]
 
 
 @clause("ORDER-7", applies=_in_sight, floor=10)
@@ -286,7 +287,7 @@ def _compare_seeds(scenario: Scenario, claims: Claims, main: Run, variant: Run, 
         *show(variant.epoch(at)[:2], label=f"seed {scenario.seed + 1}, epoch {numbers[at]}, "),
     )
     kind = "seed-plus-epoch" if shift else "same-order-each-seed"
-    return [Finding(kind, "different orders", delivered, _chance(bits * len(same)))]
+    return [Finding(kind, "different orders", delivered, _chance(len(same), bits * len(same)))]
 
 
 def _order(run: Run, position: int) -> tuple[tuple[int, ...], ...]:
@@ -308,8 +309,9 @@ def _beyond_chance(trials: int, hits: int, log_odds: float) -> bool:
     return log(comb(trials, hits)) - log_odds < _COINCIDENCE
 
 
-def _chance(log_odds: float) -> str:
-    return f"by chance this happens once in 10^{log_odds / log(10):.0f} cases"
+def _chance(alike: int, log_odds: float) -> str:
+    # The delivery shows two epochs, however many it took.
+    return f"{count(alike, 'epoch')} alike: by chance this happens once in 10^{log_odds / log(10):.0f} cases"
 
 
 @clause("ORDER-10", floor=20)

@@ -48,8 +48,8 @@ def _delivery(report: Report, held: frozenset[str]) -> list[str]:
     # Nobody must read the one promise as one for both.
     found = [(strength, f"{scope}without drop_last {words}") for strength, words in keeping]
     found += [(strength, f"{scope}with drop_last {words}") for strength, words in dropping]
-    found += [(strength, f"iterable: {words}") for strength, words in _delivered_of_iterables(report.claims, held)]
-    return [words for _, words in sorted(found, key=lambda pair: pair[0])]
+    iterable = [f"iterable: {words}" for words in _delivered_of_iterables(report.claims, held)]
+    return [*(words for _, words in sorted(found, key=lambda pair: pair[0])), *iterable]
 
 
 def _delivered_when_keeping(policy: Policy | None, held: frozenset[str]) -> Iterator[tuple[int, str]]:
@@ -74,17 +74,17 @@ def _delivered_when_dropping(policy: Policy | None, held: frozenset[str]) -> Ite
         yield 0, "drops less than one step of all ranks"
 
 
-def _delivered_of_iterables(claims: Claims, held: frozenset[str]) -> Iterator[tuple[int, str]]:
+def _delivered_of_iterables(claims: Claims, held: frozenset[str]) -> Iterator[str]:
     splits = claims.iterable_workers == "split"
     if "WORK-4" in held:
-        yield 0, "every element once from each worker"
+        yield "every element once from each worker"
     elif "WORK-3" in held:
         # WORK-3 lets drop_last lose what it likes, and WORK-5 bounds that.
         if "WORK-5" in held:
-            yield 1, f"with drop_last at most once ({'each worker ' if splits else ''}drops less than one step)"
+            yield f"with drop_last at most once ({'each worker ' if splits else ''}drops less than one step)"
         # Who does not claim "split" is asked for one rank without workers only.
         where = "over workers and ranks" if splits else "on one rank without workers"
-        yield 2, f"without drop_last every element exactly once {where}"
+        yield f"without drop_last every element exactly once {where}"
 
 
 def _steps(report: Report, held: frozenset[str]) -> Iterator[str]:

@@ -69,9 +69,10 @@ def summary(report: Report, color: bool = False, told: frozenset[str] = frozense
 
 
 def _remarks(report: Report, told: frozenset[str]) -> Iterator[tuple[str, str]]:
-    case = next((outcome.case for outcome in report.outcomes if outcome.case), None)
-    if case:
-        yield "how to read a case", f"{case.scenario.code} is {case.scenario.describe()}"
+    cases = [outcome.case.scenario for outcome in report.outcomes if outcome.case]
+    if cases:
+        plainest = min(cases, key=lambda case: len(case.code))
+        yield "how to read a case", f"{plainest.code} is {plainest.describe()}"
     for outcome in report.outcomes:
         if outcome.note and outcome.clause not in told:
             yield "note", f"{outcome.clause}: {outcome.note}"

@@ -81,6 +81,7 @@ def test_a_loader_that_fails_is_to_blame_for_what_is_not_judged() -> None:
     assert "because COUNT-7 is violated" in too_seldom(CLAUSES["PART-1"], 0, 4, {"COUNT-7", "PART-2"})
     assert "because" not in too_seldom(CLAUSES["PART-1"], 0, 4, {"PART-2"})
     assert "because" not in too_seldom(CLAUSES["COUNT-7"], 0, 4, {"COUNT-7"})
+    assert "because ORDER-6 is violated" in too_seldom(CLAUSES["ORDER-14"], 0, 1, {"ORDER-6", "COUNT-7"})
 
 
 def test_what_does_not_come_again_names_its_case() -> None:

@@ -198,6 +198,12 @@ mypkg: 2 HOLD, 1 VIOLATED, 1 VIOLATED (SHOULD), 1 KNOWN, 1 NOT EXERCISED, 1 NOT 
     assert expected == summary(report(*OUTCOMES, notes=notes))
 
 
+def test_the_shortest_case_shows_how_to_read_them() -> None:
+    """A plain case explains the others, whatever stands first."""
+    first = Outcome("COUNT-7", "MUST", "VIOLATED", 1, LONG)
+    assert "how to read a case: n1,w2,b1,keep is 1 sample" in summary(report(first, OUTCOMES[1]))
+
+
 def test_a_note_is_told_once() -> None:
     """What stood in a block above the table is not said again."""
     assert "note: PART-7" in summary(report(*OUTCOMES))
