@@ -120,11 +120,11 @@ def all_targets(loads: Loads, results: Sequence[Result]) -> list[Target]:
     return [*rates, *decoding, *costs]
 
 
-def where(sizes: Sizes, rounds: int) -> str:
-    """The machine, how busy it was at the beginning, and what was read."""
-    busy = os.getloadavg()[0]
+def where(sizes: Sizes, rounds: int, load_before: float) -> str:
+    """The machine, how busy it was before and is now (the benchmark itself adds 1 to 2), and what was read."""
     return (
-        f"{machine('torch', 'torchdata', 'pillow')}; load average {busy:.1f} before\n"
+        f"{machine('torch', 'torchdata', 'pillow')}\n"
+        f"load average {load_before:.1f} before, {os.getloadavg()[0]:.1f} after\n"
         f"tutorial: {sizes.samples:,} x 1 x 128 x 128 float32, micro-batch {sizes.batch_size}, "
         f"{sizes.device_iterations} device iterations; decoding: {sizes.encoded:,} PNG files, shuffled, "
         f"{sizes.encoded_iterations} device iterations; medians of {rounds} round{'s' if rounds > 1 else ''}"
@@ -146,11 +146,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     threads = torch.get_num_threads()
     # Before the first use of several threads: a process that has used them can't be forked and use them again.
     torch.set_num_threads(1)
-    head = where(sizes, asked.rounds)
+    load_before = os.getloadavg()[0]
     loads = make_loads(sizes)
     figures = [each for each in plan(sizes, loads, threads) if re.search(asked.only, each.title)]
     results = take_all(figures, asked.rounds, sizes.patience)
     targets = all_targets(loads, results)
+    head = where(sizes, asked.rounds, load_before)
     text = as_text(head, results, {load.name: load.sample_bytes for load in (*loads.tutorial, loads.decoding)}, targets)
     print(json.dumps(as_json(head, asked.rounds, results, targets), indent=1) if asked.json else text)
     if not (asked.quick or asked.only or asked.no_readme):
