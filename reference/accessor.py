@@ -53,12 +53,7 @@ class AsynchronousDataAccessor:
         self._check_first()
 
     def _check_first(self) -> None:
-        self._consumer.preload(0)
-        try:
-            said = self._consumer.first()
-        except BaseException:
-            self.terminate()
-            raise
+        said = self._consumer.load_first(0)
         if said is not None and said.content is Content.ITEM:
             return
         self.terminate()

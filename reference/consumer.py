@@ -69,11 +69,19 @@ class Consumer:
             weakref.finalize(self, self.producers.end).atexit = False
             self.numbers[0] = epoch
             self._give_out()
+            if settings.early_preload:
+                # ASYNC-4: the first item fixes the layout, without which no other one can be loaded.
+                self.load_first(epoch)
 
-    def first(self) -> Said | None:
+    def load_first(self, epoch: int) -> Said | None:
         """Wait until the first place is filled: what was said of it, or None if there is no first place."""
-        while self.ring.slots[0].phase is Phase.FILLING:
-            self._hear()
+        self.preload(epoch)
+        try:
+            while self.ring.slots[0].phase is Phase.FILLING:
+                self._hear()
+        except BaseException:
+            self.close()
+            raise
         return self.said.get(0)
 
     def begin(self, epoch: int) -> "Pass":

@@ -11,11 +11,13 @@ import torch
 from torch.utils.data import IterableDataset
 
 from .dataloader import DataLoader
+from .enums import DataLoaderMode, SharingStrategy
 from .options import Options
 from .splitting import split
 
-# What a request may ask for beyond the loader's own arguments.
+# What a request may ask for beyond the loader's own arguments, and of a loader that reads ahead.
 HOOKS = ("collate_fn", "worker_init_fn", "timeout", "persistent_workers")
+AHEAD = ("buffer_size", "early_preload", "load_indefinitely", "rebatched")
 
 claims: dict[str, Any] = dict(
     datasets=("map", "iterable"),
@@ -28,7 +30,8 @@ claims: dict[str, Any] = dict(
     epochs="automatic",
     length=True,
     device_options=True,
-    hooks=HOOKS,
+    asynchronous=True,
+    hooks=HOOKS + AHEAD,
 )
 
 
@@ -49,7 +52,23 @@ def load(request: Any) -> DataLoader:
         # torch refuses persistent workers where there are none.
         persistent_workers=bool(asked.pop("persistent_workers")) and request.num_workers > 0,
         **{name: value for name, value in asked.items() if value is not None},
+        **_ahead(request),
     )
+
+
+def _ahead(request: Any) -> dict[str, Any]:
+    """How the loader reads ahead, if it is to."""
+    if not getattr(request, "asynchronous", False):
+        return {}
+    rebatched = getattr(request, "rebatched", False)
+    options = {
+        "buffer_size": getattr(request, "buffer_size", 0) or 3,
+        "early_preload": getattr(request, "early_preload", False),
+        "load_indefinitely": getattr(request, "load_indefinitely", True),
+        # The dataset may exist in this process only.
+        "sharing_strategy": SharingStrategy.Fork,
+    }
+    return {"mode": DataLoaderMode.AsyncRebatched if rebatched else DataLoaderMode.Async, "async_options": options}
 
 
 def _options(request: Any) -> Options:

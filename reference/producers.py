@@ -92,15 +92,20 @@ class Producers:
                 try:
                     return ready[0].recv()
                 except (EOFError, OSError):
-                    self._join(_LAST_WORDS)
-                    raise death([process.exitcode for process in self.processes if not process.is_alive()]) from None
-            if not all(process.is_alive() for process in self.processes):
-                raise death([process.exitcode for process in self.processes if not process.is_alive()])
+                    # It hung up, and has ended or is about to.
+                    self.processes[self.lines.index(ready[0])].join(_LAST_WORDS)
+                    raise death(self._codes()) from None
+            if self._codes():
+                raise death(self._codes())
             if timeout and monotonic() >= deadline:
                 raise RuntimeError(
                     f"No worker has delivered anything for {timeout:g} s, the timeout of the loader: see where the "
                     f"dataset hangs, or give a longer timeout."
                 )
+
+    def _codes(self) -> list[int | None]:
+        """The exit codes of the producers that have ended."""
+        return [process.exitcode for process in self.processes if not process.is_alive()]
 
     def end(self) -> None:
         """Hang up, and end every producer. May be called any number of times."""

@@ -39,7 +39,7 @@ class Left(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """Nothing more is wanted. A closed line says the same, but a process forked meanwhile may keep a copy of it open."""
+    """Nothing more is wanted. A closed line says the same, but a fork made meanwhile may keep a copy of it open."""
 
 
 class Memory(NamedTuple):
