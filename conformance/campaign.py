@@ -172,6 +172,7 @@ def _simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Sce
     Hypothesis shrinks what was drawn: not a scenario that was tried without drawing it, nor two draws that make up one
     number together.
     """
+    scenario = _usual(scenario, violates)
     for field_name in ("samples", "world_size", "batch_size", "num_workers", "epochs"):
         least = place_of(scenario.fault) + 1 if scenario.fault and field_name == "samples" else 1
         for value in range(least, getattr(scenario, field_name)):
@@ -179,6 +180,26 @@ def _simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Sce
             if violates(smaller):
                 scenario = smaller
                 break
+    return scenario
+
+
+def _usual(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
+    """An asynchronous scenario that reads ahead as usual, and in which things happen as early, as it still fails."""
+    if not scenario.asynchronous:
+        return scenario
+    groups: list[list[dict[str, object]]] = [
+        [dict(num_workers=0)],
+        [dict(shuffle=False)],
+        [dict(early_preload=False)],
+        [dict(load_indefinitely=True)],
+        [dict(buffer_size=size) for size in range(scenario.buffer_size)],
+    ]
+    for name in ("conduct", "fault"):
+        what, at, place = getattr(scenario, name).partition("@")
+        groups.append([{name: f"{what}@{earlier}"} for earlier in range(int(place))] if at else [])
+    for group in groups:
+        smaller = [simpler(scenario, **change) for change in group]
+        scenario = next((each for each in smaller if each != scenario and violates(each)), scenario)
     return scenario
 
 

@@ -136,7 +136,8 @@ def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, tuple):
         return len(one) == len(other) and all(map(_equal, one, other))
     if hasattr(one, "dtype"):
-        return str(one.dtype) == str(other.dtype) and bool((np.asarray(one) == np.asarray(other)).all())
+        # Not all(): arrays of two shapes may be equal once one is repeated.
+        return str(one.dtype) == str(other.dtype) and np.array_equal(np.asarray(one), np.asarray(other))
     return bool(one == other)
 
 

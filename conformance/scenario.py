@@ -46,8 +46,8 @@ CONDUCTS = {
     "look": "step {} looked at for long",
     "before": "the first iterator made late",
     "between": "the second epoch asked for late",
-    "restart": "iter() after {} steps",
-    "length": "len() after {} steps too",
+    "restart": "iter() after {} steps or at the end",
+    "length": "len() before, after {} steps and at the end",
     "interrupt": "interrupted while it waits for step {}",
     "quit": "the process ends without closing",
 }
@@ -185,7 +185,7 @@ class Scenario:
         words += self._told_ahead()
         words += [text for text in (_told(self.fault, FAULTS), _told(self.conduct, CONDUCTS)) if text]
         if self.kind:
-            words.append(f"samples: {self.kind}")
+            words.append(f'samples of the kind "{self.kind}"')
         if self.refusal:
             words.append(f"asked for {self.refusal}")
         return ", ".join(words)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from conformance.contract import AHEAD, Claims
 from conformance.scenario import ODD_KINDS, Scenario, Style, simpler
 
-_PLAIN = ("whole", "whole", "whole")
+_PLAIN = ("whole",) * 8
 _CONDUCTS = ("dropped", "leave", "ended", "look", "look", "restart", "restart", "interrupt", "quit")
 _PLACED = ("leave", "look", "restart", "length", "interrupt")
 _FAULTS = ("raise", "raise", "kill", "exit")
@@ -123,14 +123,14 @@ def _of(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
         yield _doing(what, 0, simpler(scenario, samples=4, batch_size=1))
     elif what in ("whole", "rebatched"):
         for drop_last in (False, True):
-            yield _doing(what, 0, simpler(scenario, samples=9, drop_last=drop_last))
-        if what == "whole" and claims.shuffle and scenario.dataset == "map":
-            yield _doing(what, 0, simpler(scenario, samples=9, shuffle=True, world_size=2))
+            yield _doing(what, 0, simpler(scenario, samples=6 if what == "rebatched" else 9, drop_last=drop_last))
+        if what == "whole":
+            yield from _whole(scenario, claims)
     elif what == "look":
-        for at in (0, 4):
+        for at in (0, 1, 4):
             yield _doing(what, at, simpler(scenario, samples=9))
     elif what == "restart":
-        for after, epochs in ((1, 1), (2, 2), (3, 3)):
+        for after, epochs in ((1, 1), (2, 2), (4, 3)):
             yield _doing(
                 what, after, simpler(scenario, epochs=epochs, shuffle=claims.shuffle is not None and epochs > 1)
             )
@@ -138,8 +138,17 @@ def _of(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
         yield _doing(what, 0, simpler(scenario, samples=9))
     else:
         yield _doing(what, 1, scenario)
-        if what in (*_FAULTS, "interrupt"):
+        if what in (*_FAULTS, "interrupt", "leave", "dropped", "quit"):
             yield _doing(what, 4, simpler(scenario, samples=9))
+
+
+def _whole(scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
+    for samples, batch_size, ranks, epochs in ((1, 1, 1, 2), (4, 3, 1, 3), (12, 1, 1, 1), (7, 2, 2, 2)):
+        if samples >= _least("whole", claims, ranks) and (ranks == 1 or _splits(scenario.dataset, claims)):
+            sized = simpler(scenario, samples=samples, batch_size=batch_size, world_size=ranks, epochs=epochs)
+            yield _doing("whole", 0, sized)
+    if claims.shuffle and scenario.dataset == "map":
+        yield _doing("whole", 0, simpler(scenario, samples=9, shuffle=True))
 
 
 def _asked(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:

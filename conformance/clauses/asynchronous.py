@@ -22,7 +22,7 @@ def conduct_of(scenario: Scenario) -> str:
     return scenario.conduct.partition("@")[0]
 
 
-@clause("ASYNC-1", family="async", dataset="any", applies=ahead(), floor=12)
+@clause("ASYNC-1", family="async", dataset="any", applies=ahead(), floor=8)
 def same_steps(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The steps of each epoch are those that come without reading ahead, in the same order."""
     if conduct_of(scenario) not in ("", "look") or scenario.fault or scenario.kind or scenario.rebatched:
@@ -59,7 +59,7 @@ def _both(rank: int, one: Epoch, other: Epoch) -> tuple[str, ...]:
     return tuple(line.replace("as rank 0", f"rank {rank}") for line in shown)
 
 
-@clause("ASYNC-2", family="async", dataset="any", applies=ahead(), floor=4)
+@clause("ASYNC-2", family="async", dataset="any", applies=ahead(), floor=3)
 def held_steps_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What the consumer holds does not change until it asks for the next step."""
     (rank, *_) = trace.main.ranks
@@ -75,7 +75,7 @@ def held_steps_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict
 # --- leaving, failing -----------------------------------------------------------------------------------------------
 
 
-@clause("ASYNC-6", family="async", dataset="any", applies=ahead(), floor=6)
+@clause("ASYNC-6", family="async", dataset="any", applies=ahead(), floor=4)
 def begins_again(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """An epoch begun after one that was left or that failed is whole, from its first step."""
     (rank, *_) = trace.main.ranks
@@ -122,7 +122,7 @@ def _leftovers(rank: RankRun, epoch: Epoch, expected: str) -> list[Finding]:
     return [Finding("not-from-its-start", expected, lines, "what was loaded for an epoch belongs to no other")]
 
 
-@clause("ASYNC-7", family="async", dataset="any", applies=ahead(), floor=4)
+@clause("ASYNC-7", family="async", dataset="any", applies=ahead(), floor=2)
 def errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """An error of the dataset arrives at its step with its own type; a process that is gone is an error."""
     (rank, *_) = trace.main.ranks

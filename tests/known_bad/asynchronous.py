@@ -32,9 +32,9 @@ class LosesItsLastFullStep(BadAhead):
     clause, smallest = "ASYNC-1", "n1,w1,b1,drop,async,synchronous"
     report = "ray-project/ray#18266"
 
-    def read(self) -> Iterator[Any]:
-        steps = list(super().read())
-        yield from steps[:-1] if self.request.drop_last else steps
+    def cut(self, shard: list[int]) -> list[list[int]]:
+        steps = super().cut(shard)
+        return steps[:-1] if self.is_asynchronous and self.request.drop_last else steps
 
 
 class ForgetsItsRank(BadAhead):
@@ -69,6 +69,7 @@ class Impatient(Delivery):
         with self.loading.changed:
             while away > 0.1 and self.loading.ready and self.loading.ready[0][0] == "batch":
                 self.loading.ready.popleft()
+            self.loading.changed.notify_all()
         batch = super().__next__()
         self.since = monotonic()
         return batch
@@ -100,7 +101,7 @@ class FreesASlotOnReading(BadAhead):
         # One more would do: for the step that is held.
         slots: list[list[Any]] = [[] for _ in range(self.room)]
         for number, step in enumerate(super().read()):
-            slot = slots[number % self.room]
+            slot = slots[number % self.room] if isinstance(step[0], int) else []
             slot[:] = step
             yield slot
 
@@ -221,9 +222,19 @@ class GoesOnWhereItIs(BadAhead):
     report = "FluxML/Flux.jl#1227"
     going: Any = None
 
+    def reader(self, epoch: int) -> Iterator[Any]:
+        # A copy that knew the iterator would keep it alive.
+        going, self.going = self.going, None
+        try:
+            return super().reader(epoch)
+        finally:
+            self.going = going
+
     def deliver(self, loading: Loading) -> Delivery:
         if self.going is None or self.going.ended:
             self.going = super().deliver(loading)
+        else:
+            loading.stop()
         return self.going  # type: ignore[no-any-return]
 
 

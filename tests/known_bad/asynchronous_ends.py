@@ -1,5 +1,6 @@
 """Loaders that read ahead and do not end with their consumer (chapter 5, ASYNC-8)."""
 
+import atexit
 import os
 import time
 from collections.abc import Iterator
@@ -107,14 +108,34 @@ class Lasting(Loading):
 
 
 class OutlivesItsRank(AheadInAProcess, BadAhead):
-    """The process that reads holds both ends of its own pipe, and never sees that the rank has gone."""
+    """At its end the process that reads is left alone; it holds both ends of its pipe, and sees nobody go."""
 
     claims, families, grace = PLAIN, FAMILY, SHORT
-    clause, smallest = "ASYNC-8", "n2,w1,b1,keep,e2,async,quit"
+    clause, smallest = "ASYNC-8", "n5,w1,b1,keep,async,quit"
     report = "pytorch/pytorch#72269"
+    ending = False
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        atexit.register(setattr, OutlivesItsRank, "ending", True)
 
     def work(self, plan: list[list[int]], number: int, line: Connection) -> None:
         Pool.work(self, plan, number, line)
+
+    def deliver(self, loading: Loading) -> Delivery:
+        return Fatalist(self, loading)
+
+    def __del__(self) -> None:
+        if not OutlivesItsRank.ending:
+            super().__del__()
+
+
+class Fatalist(Delivery):
+    """Does nothing any more when the process ends."""
+
+    def __del__(self) -> None:
+        if not OutlivesItsRank.ending:
+            super().__del__()
 
 
 class LeavesASegmentAnEpoch(BadAhead):
@@ -128,6 +149,5 @@ class LeavesASegmentAnEpoch(BadAhead):
         remove_segments_in_the_end(os.getpid())
         path = Path(f"/dev/shm/known-bad-{os.getpid()}-{time.monotonic_ns()}")
         path.touch()
-        for step in super().read():
-            yield step
+        yield from super().read()
         path.unlink()
