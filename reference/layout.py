@@ -74,7 +74,7 @@ class Layout:
 
     def item(self, views: list[torch.Tensor], rows: tuple[int, ...] | None) -> Any:
         """Return the item that lies in these views; `rows` are the first dimensions where they are smaller."""
-        tensors = views if rows is None else [view[:count] for view, count in zip(views, rows, strict=True)]
+        tensors = views if rows is None else [first_rows(*each) for each in zip(views, rows, strict=True)]
         return rebuild(self.shell, iter(tensors))
 
     def put(self, item: Any, views: list[torch.Tensor], number: int) -> tuple[int, ...] | None:
@@ -82,17 +82,22 @@ class Layout:
 
         Raises TypeError or ValueError, which name the item, if it is not like the first one.
         """
-        found = list(walk(item))
+        found = [tensor for _, tensor in walk(item, f"Item {number}")]
         if structure_of(item) != self.structure:
             raise TypeError(
                 f"Item {number} is a {structure_of(item)}, but the first item was a {self.structure}: a ring has slots "
                 f"of one kind, so give all items the same structure, or load synchronously."
             )
-        for leaf, (_, tensor) in zip(self.leaves, found, strict=True):
+        if len(found) != len(self.leaves):
+            raise TypeError(
+                f"Item {number} has {len(found)} tensors, but the first item had {len(self.leaves)}: let its parser "
+                f"find equally many in all items, or load synchronously."
+            )
+        for leaf, tensor in zip(self.leaves, found, strict=True):
             self.check(leaf, tensor, number)
-        for view, (_, tensor) in zip(views, found, strict=True):
-            (view[: len(tensor)] if tensor.dim() else view).copy_(tensor)
-        return self.rows([tensor for _, tensor in found])
+        for view, tensor in zip(views, found, strict=True):
+            first_rows(view, len(tensor) if tensor.dim() else 1).copy_(tensor)
+        return self.rows(found)
 
     def rows(self, tensors: list[torch.Tensor]) -> tuple[int, ...] | None:
         """Return the first dimensions of the tensors if one of them is smaller than in the layout."""
@@ -116,6 +121,11 @@ class Layout:
             )
 
 
+def first_rows(view: torch.Tensor, count: int) -> torch.Tensor:
+    """Return the first rows of a tensor; one of no dimensions has no rows, and is always whole."""
+    return view[:count] if view.dim() else view
+
+
 def layout_of(item: Any) -> Layout:
     """Return the layout that an item fixes. Raises TypeError, which names the place, if it can't be an item."""
     leaves, offset = [], 0
@@ -126,18 +136,21 @@ def layout_of(item: Any) -> Layout:
     return Layout(shell, structure_of(item), tuple(leaves), max(_PAGE, -(-offset // _PAGE) * _PAGE))
 
 
-def walk(item: Any, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield each tensor of an item with its place. Raises TypeError for anything else."""
+def walk(item: Any, name: str = "An item", path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield each tensor of an item with its place. Raises TypeError, which names the item, for anything else."""
     if isinstance(item, torch.Tensor):
         if item.layout is not torch.strided:
-            raise TypeError(f"{path or 'The item'} is a tensor of {item.layout}, but a slot holds dense ones only.")
+            raise TypeError(
+                f"{name}{f' has at {path}' if path else ' is'} a tensor of {item.layout}, but a slot holds dense ones "
+                f"only: call to_dense(), or load synchronously."
+            )
         yield path, item.detach()
     elif type(item) in _parsers:
-        tensors = _parsers[type(item)].yieldTensors(item)
-        yield from ((f"{path}<{number}>", tensor.detach()) for number, tensor in enumerate(tensors))
+        for number, tensor in enumerate(_parsers[type(item)].yieldTensors(item)):
+            yield from walk(tensor, name, f"{path}<{number}>")
     else:
-        for key, value in _contents(item, path):
-            yield from walk(value, f"{path}[{key!r}]")
+        for key, value in _contents(item, name, path):
+            yield from walk(value, name, f"{path}[{key!r}]")
 
 
 def structure_of(item: Any) -> str:
@@ -147,7 +160,7 @@ def structure_of(item: Any) -> str:
     name = type(item).__name__
     if type(item) in _parsers:
         return name
-    return f"{name}({', '.join(f'{key}: {structure_of(value)}' for key, value in _contents(item, ''))})"
+    return f"{name}({', '.join(f'{key}: {structure_of(value)}' for key, value in _contents(item))})"
 
 
 def rebuild(item: Any, tensors: Iterator[torch.Tensor]) -> Any:
@@ -155,20 +168,33 @@ def rebuild(item: Any, tensors: Iterator[torch.Tensor]) -> Any:
     if isinstance(item, torch.Tensor):
         return next(tensors)
     if type(item) in _parsers:
-        return _parsers[type(item)].reconstruct(item, tensors)
+        return _reconstructed(item, tensors)
     if isinstance(item, dict):
-        return rebuilt(item, {key: rebuild(value, tensors) for key, value in item.items()})
+        return rebuilt(item, {key: rebuild(value, tensors) for key, value in _contents(item)})
     return rebuilt(item, [rebuild(value, tensors) for value in item])
 
 
-def _contents(item: Any, path: str) -> list[tuple[Any, Any]]:
+def _reconstructed(item: Any, tensors: Iterator[torch.Tensor]) -> Any:
+    parser = _parsers[type(item)]
+    try:
+        return parser.reconstruct(item, tensors)
+    except StopIteration as error:
+        # ERROR-3: further up it would pass for the end of the data.
+        raise RuntimeError(
+            f"{type(parser).__name__} takes more tensors to make a {type(item).__name__} than it has found in one: let "
+            f"yieldTensors and reconstruct agree."
+        ) from error
+
+
+def _contents(item: Any, name: str = "An item", path: str = "") -> list[tuple[Any, Any]]:
     if isinstance(item, dict) and all(isinstance(key, str) for key in item):
-        return list(item.items())
+        # In an order of their own: a dict is told by its keys, in whatever order it was filled.
+        return sorted(item.items(), key=lambda pair: pair[0])
     if isinstance(item, list | tuple):
         return list(enumerate(item))
     where = f"at {path} " if path else ""
     raise TypeError(
-        f"An item is {where}{show(item)} of type {type(item).__name__}, but a ring carries tensors, and tuples, lists "
+        f"{name} is {where}{show(item)} of type {type(item).__name__}, but a ring carries tensors, and tuples, lists "
         f"and dicts (with text as keys) of them: convert it (in a collate_fn, for example), register its type with "
         f"registerCustomArgParser, or load synchronously."
     )
