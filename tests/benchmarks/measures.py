@@ -1,5 +1,6 @@
 """Decides how each figure is taken; every function here is called in a process of its own (`children.py`)."""
 
+import gc
 import os
 import time
 from typing import Any
@@ -72,6 +73,10 @@ def memory_use(way: Way, load: Load, epochs: int) -> tuple[float, float]:
     All pages but those of files are counted, private and shared, of the process that made the dataset and of all below
     it, shared ones once; the highest sum after any step of an epoch is its peak.
     """
+    # Python's collector writes to every object, and so copies what this process shares with those forked from it. When
+    # it runs here depends on this very code, so it leaves alone what is there already; when it runs there is theirs.
+    gc.freeze()
+    os.register_at_fork(after_in_child=gc.unfreeze)
     root = os.getppid()
     before = memory(root)
     loader = way.open(load)
