@@ -80,8 +80,8 @@ def _varied(main: _Circumstances, scenario: Scenario) -> _Circumstances:
 def _run(fleet: Fleet | Lane, name: str, how: _Circumstances) -> Run:
     ranks = [0] if how.scenario.refusal else range(how.scenario.world_size)
     tasks = [_task(how, rank) for rank in ranks]
-    # Two rounds, what a time-out takes, and the grace in which things may end.
-    patience = fleet.patience + 2 * GRACE if tasks[0].leaks else None
+    # The rounds, what a time-out takes, and the grace in which things may end.
+    patience = fleet.patience + 3 * GRACE if tasks[0].leaks else None
     if tasks[0].conduct and how.scenario.asynchronous:
         patience = fleet.patience + 2 * (GRACE + LONGEST)
     return Run(name, fleet.run(tasks, shift=how.other_process, patience=patience))

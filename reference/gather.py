@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch.utils.data import TensorDataset
 
-from .collate import collate
+from .collate import collate, own
 from .faults import Failure, Source
-from .layout import Layout
+from .layout import Layout, Leaf, walk
 
 
 def tensors_to_gather(dataset: Any, layout: Layout) -> list[torch.Tensor] | None:
@@ -27,10 +27,16 @@ def _structure(count: int) -> str:
 
 def gather(tensors: list[torch.Tensor], indices: list[int], views: list[torch.Tensor]) -> tuple[int, ...] | None:
     """Copy the rows with these indices into the slot, with one pass over the memory."""
-    count, first = len(indices), indices[0]
+    count, first, rows = len(indices), indices[0], len(tensors[0])
+    if not -rows <= min(indices) <= max(indices) < rows:
+        # A slice that ends early would be repeated into the slot.
+        raise IndexError(
+            f"A step asks for the samples {min(indices)} to {max(indices)}, but the dataset has {rows}: "
+            f"mend the sampler."
+        )
     is_run = indices == list(range(first, first + count)) and first >= 0
     wanted = torch.tensor(indices)
-    wanted[wanted < 0] += len(tensors[0])
+    wanted[wanted < 0] += rows
     for tensor, view in zip(tensors, views, strict=True):
         if is_run:
             view[:count].copy_(tensor[first : first + count])
@@ -44,51 +50,65 @@ def put_samples(
 ) -> tuple[int, ...] | Failure | None:
     """Read sample after sample, and write each into its row of the slot as soon as it is read."""
     columns: list[list[Any]] = [[] for _ in views]
+    kinds: list[type | None] = [None for _ in views]
     for row, index in enumerate(indices):
         # WORK-2: read once; WORK-16: and copied at once, so the dataset may use its buffer again.
         sample = source.read(index)
         if isinstance(sample, Failure):
             return sample
-        values = list(_values(layout.shell, sample, number))
-        for column, view, value in zip(columns, views, values, strict=True):
-            if not _written(view, row, value):
-                column.append(value.clone() if isinstance(value, torch.Tensor) else value)
+        for place, value in enumerate(_values(layout.shell, sample, number)):
+            tensor, kind = _tensor_of(value)
+            # WORK-17: a batch has values of one kind, also where another kind would fit the row.
+            if _fits(tensor, views[place]) and kinds[place] in (None, kind):
+                kinds[place] = kind
+                views[place][row].copy_(tensor)
+            else:
+                columns[place].append(own(value))
     for place, column in enumerate(columns):
         if column:
-            _put_column(column, len(indices), layout, views, place, number)
+            _put_column(column, len(indices), layout.leaves[place], layout, views[place], number)
     return None if all(len(indices) == len(view) for view in views) else (len(indices),) * len(views)
 
 
-def _written(view: torch.Tensor, row: int, value: Any) -> bool:
-    """Write a value into its row if it is a tensor that fits there."""
-    if isinstance(value, torch.Tensor) and value.dtype == view.dtype and value.shape == view.shape[1:]:
-        view[row].copy_(value)
-        return True
-    return False
+def _tensor_of(value: Any) -> tuple[Any, type]:
+    """Return the value as a tensor, if it is an array or a number of numpy, and its kind."""
+    if isinstance(value, torch.Tensor):
+        return value.detach(), torch.Tensor
+    is_array = isinstance(value, np.ndarray | np.generic) and not isinstance(value, str | bytes)
+    return collate([value])[0] if is_array else value, type(value)
 
 
-def _put_column(
-    column: list[Any], count: int, layout: Layout, views: list[torch.Tensor], place: int, number: int
-) -> None:
+def _fits(tensor: Any, view: torch.Tensor) -> bool:
+    if not isinstance(tensor, torch.Tensor) or tensor.layout is not torch.strided:
+        return False
+    return tensor.dtype == view.dtype and tensor.shape == view.shape[1:]
+
+
+def _put_column(column: list[Any], count: int, leaf: Leaf, layout: Layout, view: torch.Tensor, number: int) -> None:
     """Collate what did not fit a row by itself (numbers do not), by the rule of `collate`."""
     if len(column) != count:
-        where = layout.leaves[place].path or "their top"
         raise TypeError(
-            f"The samples of item {number} differ in type, dtype or shape at {where}: let the dataset return them "
-            f"alike, or give a collate_fn."
+            f"The samples of item {number} differ in type, dtype or shape at {leaf.path or 'their top'}: let the "
+            f"dataset return them alike, or give a collate_fn."
         )
-    tensor = collate(column)
-    layout.check(layout.leaves[place], tensor, number)
-    views[place][:count].copy_(tensor)
+    batch = collate(column)
+    tensors = list(walk(batch, f"Item {number}", leaf.path))
+    if not isinstance(batch, torch.Tensor):
+        raise TypeError(
+            f"Item {number} has at {leaf.path or 'its top'} a {type(batch).__name__} of {len(tensors)} tensors, but in "
+            f"the first item it was a tensor: let the dataset return samples alike, or load synchronously."
+        )
+    layout.check(leaf, batch, number)
+    view[:count].copy_(batch.detach())
 
 
 def _values(shell: Any, sample: Any, number: int) -> Any:
     """Yield the values of a sample in the order of the slot; `shell` is built like a sample."""
     if isinstance(shell, torch.Tensor):
-        is_array = isinstance(sample, np.ndarray | np.generic) and not isinstance(sample, str | bytes)
-        yield collate([sample])[0] if is_array else sample
+        yield sample
         return
-    keys = list(shell) if isinstance(shell, dict) else range(len(shell))
+    # As the layout orders them.
+    keys = sorted(shell) if isinstance(shell, dict) else range(len(shell))
     alike = type(sample) is type(shell) and len(sample) == len(shell)
     if not alike or (isinstance(shell, dict) and set(sample) != set(shell)):
         raise TypeError(

@@ -121,7 +121,7 @@ class Producers:
                     getattr(process, end)()
             self._join(_LAST_WORDS)
         for process in self.processes:
-            # LEAK-1, LEAK-2
+            # ASYNC-8, LEAK-1, LEAK-2
             process.close()
         self.lines, self.processes = [], []
 

@@ -106,6 +106,7 @@ class Ring(NamedTuple):
 
     def due(self) -> Due | None:
         """What can be given out now, if anything."""
+        # ASYNC-3: what is ahead lies in a slot, and there are no more than buffer_size.
         free = next((at for at, slot in enumerate(self.slots) if slot.phase is Phase.FREE), None)
         if free is None or self.is_closed or not self._may_load():
             return None
