@@ -83,7 +83,7 @@ def _run(fleet: Fleet | Lane, name: str, how: _Circumstances) -> Run:
     # The rounds, what a time-out takes, and the grace in which things may end.
     patience = fleet.patience + 3 * GRACE if tasks[0].leaks else None
     if tasks[0].conduct and how.scenario.asynchronous:
-        patience = fleet.patience + 2 * (GRACE + LONGEST)
+        patience = fleet.patience + 3 * (GRACE + LONGEST)
     return Run(name, fleet.run(tasks, shift=how.other_process, patience=patience))
 
 

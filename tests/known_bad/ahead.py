@@ -110,6 +110,7 @@ class Ahead(Pool):
 
     claims: ClassVar[dict[str, Any]] = AHEAD
     early: Loading | None = None  # begun before it was asked for
+    copied = False  # whether it is the copy with which a thread reads
 
     def __init__(self, request: Any) -> None:
         super().__init__(request)
@@ -139,7 +140,7 @@ class Ahead(Pool):
     def reader(self, epoch: int) -> Iterator[Any]:
         """Everything that an epoch gives, read by a copy of the loader."""
         copied = copy.copy(self)
-        copied.epoch, copied.early, copied.crews, copied.leaves = epoch, None, [], {}
+        copied.epoch, copied.early, copied.crews, copied.leaves, copied.copied = epoch, None, [], {}, True
         return copied.read()
 
     def read(self) -> Iterator[Any]:
@@ -197,8 +198,14 @@ class Ahead(Pool):
         """Fork a worker that may read one step."""
         if self.is_asynchronous:
             self.leaves[number] = Pipe(duplex=False)
-            self.leaves[number][1].send_bytes(b"go")
+            self.give_leave(number)
         return super().start(plan, number, crew)
+
+    def give_leave(self, number: int) -> None:
+        """Let a worker read a step: one when it starts, and one more whenever one has come."""
+        if number in self.leaves:
+            with suppress(OSError):  # it has ended
+                self.leaves[number][1].send_bytes(b"go")
 
     def work(self, plan: list[list[int]], number: int, line: Connection) -> None:
         """As ever; but a worker sees when the rank has gone."""
@@ -223,9 +230,7 @@ class Ahead(Pool):
     def receive(self, worker: Worker) -> tuple[str, Any]:
         """The next word of a worker, which may then read its next step."""
         word = super().receive(worker)
-        if worker.number in self.leaves:
-            with suppress(OSError):  # it has ended
-                self.leaves[worker.number][1].send_bytes(b"go")
+        self.give_leave(worker.number)
         return word
 
     def end(self, crew: list[Worker]) -> None:
@@ -248,6 +253,14 @@ class AheadInAProcess(Ahead):
             return super().begin(epoch)
         finally:
             self.request = asked
+
+    def give_leave(self, number: int) -> None:
+        """Not before there is room for the step: this worker is one too many for ASYNC-3."""
+
+    def receive(self, worker: Worker) -> tuple[str, Any]:
+        """The next word of a worker, which may read for it now."""
+        super().give_leave(worker.number)
+        return super().receive(worker)
 
 
 class BadAhead(Ahead, KnownBad):

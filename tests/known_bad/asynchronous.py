@@ -52,7 +52,7 @@ class ThrowsAwayWhatIsStale(BadAhead):
     """A step that has waited for a tenth of a second is not what the consumer wants any more."""
 
     claims, families = PLAIN, FAMILY
-    clause, smallest = "ASYNC-1", "n2,w1,b1,keep,e2,async,look@0,synchronous"
+    clause, smallest = "ASYNC-1", "n2,w1,b1,keep,async,look@0,synchronous"
     report = "OpenRLHF/OpenRLHF#1320"
 
     def deliver(self, loading: Loading) -> Delivery:
@@ -79,8 +79,7 @@ class ReadsTheEpochThatEnded(BadAhead):
     """What is begun at the end of an epoch has that one's shuffle, not the next one's. (No public report.)"""
 
     claims, families = SHUFFLED, FAMILY
-    clause, smallest = "ASYNC-1", "n2,w1,b1,keep,shuffle,e2,async,synchronous"
-    related = ("ASYNC-6",)
+    clause, smallest = "ASYNC-1", "n4,w1,b1,keep,shuffle,e2,async,synchronous"
 
     def at_the_end(self, epoch: int) -> None:
         self.early = self.begin(epoch)
@@ -94,7 +93,7 @@ class FreesASlotOnReading(BadAhead):
     """A slot is free once its step was handed over, and is filled while the consumer looks at it."""
 
     claims, families = dict(PLAIN, aliases=True), FAMILY
-    clause, smallest = "ASYNC-2", "n3,w1,b1,keep,e2,async,look@0,synchronous"
+    clause, smallest = "ASYNC-2", "n3,w1,b1,keep,async,look@0,synchronous"
     report = "scitix/InstantTensor#9"
 
     def read(self) -> Iterator[Any]:
@@ -110,7 +109,7 @@ class ReadsOn(BadAhead):
     """The queue has no bound."""
 
     claims, families = with_hook("buffer_size"), FAMILY
-    clause, smallest = "ASYNC-3", "n3,w1,b1,keep,e2,a1,async,look@0,synchronous"
+    clause, smallest = "ASYNC-3", "n3,w1,b1,keep,a1,async,look@0,synchronous"
     report = "facebookresearch/detectron2#3847"
 
     @property
@@ -122,7 +121,7 @@ class CountsWhatIsReadyOnly(BadAhead):
     """A step that was read waits beside the full queue. (No public report.)"""
 
     claims, families = with_hook("buffer_size"), FAMILY
-    clause, smallest = "ASYNC-3", "n3,w1,b1,keep,e2,a1,async,look@0,synchronous"
+    clause, smallest = "ASYNC-3", "n3,w1,b1,keep,a1,async,look@0,synchronous"
 
     @property
     def room(self) -> int:
@@ -133,7 +132,7 @@ class LetsItsWorkersReadOn(BadAhead):
     """The queue has a bound, and the pipes from the workers have none. (No public report.)"""
 
     claims, families = dict(POOLED, hooks=("buffer_size",)), FAMILY
-    clause, smallest = "ASYNC-3", "n4,w1,b1,keep,k1,e2,a1,async,look@0,synchronous"
+    clause, smallest = "ASYNC-3", "n4,w1,b1,keep,k1,a1,async,look@0,synchronous"
 
     def may_read(self, worker: int) -> bool:
         return True
@@ -143,7 +142,7 @@ class IsNeverEarly(BadAhead):
     """early_preload is accepted and forgotten. (No public report.)"""
 
     claims, families, awaits = with_hook("early_preload"), FAMILY, 1.0
-    clause, smallest = "ASYNC-4", "n1,w1,b1,keep,e2,async,early,before"
+    clause, smallest = "ASYNC-4", "n1,w1,b1,keep,async,early,before"
 
     @property
     def preloads(self) -> bool:
@@ -154,7 +153,7 @@ class IsAlwaysEarly(BadAhead):
     """The buffer is filled when the loader is made, whether that is asked for or not. (No public report.)"""
 
     claims, families = with_hook("early_preload"), FAMILY
-    clause, smallest = "ASYNC-4", "n2,w1,b1,keep,e2,async,before"
+    clause, smallest = "ASYNC-4", "n2,w1,b1,keep,async,before"
 
     @property
     def preloads(self) -> bool:
@@ -165,7 +164,7 @@ class WaitsForTheNextEpoch(BadAhead):
     """load_indefinitely is accepted and forgotten. (No public report.)"""
 
     claims, families, awaits = with_hook("load_indefinitely"), FAMILY, 1.0
-    clause, smallest = "ASYNC-5", "n1,w1,b1,keep,e2,async,between"
+    clause, smallest = "ASYNC-5", "n1,w1,b1,keep,async,between"
 
     def at_the_end(self, epoch: int) -> None:
         pass
@@ -175,7 +174,7 @@ class AlwaysGoesOn(BadAhead):
     """The next epoch is begun at the end of each, also where that is not wanted. (No public report.)"""
 
     claims, families = with_hook("load_indefinitely"), FAMILY
-    clause, smallest = "ASYNC-5", "n1,w1,b1,keep,e2,async,once,between"
+    clause, smallest = "ASYNC-5", "n1,w1,b1,keep,async,once,between"
 
     def at_the_end(self, epoch: int) -> None:
         self.early = self.begin(epoch + 1)
@@ -207,7 +206,7 @@ class TakesWhatWasBegunEarly(BadAhead):
     """The epoch that was begun at the end of the last one is given, whatever set_epoch has said. (No public report.)"""
 
     claims, families = SHUFFLED, FAMILY
-    clause, smallest = "ASYNC-6", "n2,w1,b1,keep,shuffle,async,restart@3,synchronous"
+    clause, smallest = "ASYNC-6", "n2,w1,b1,keep,shuffle,e3,async,restart@4,synchronous"
 
     def wanted(self) -> Loading:
         early, self.early = self.early, None
@@ -270,8 +269,7 @@ class EndsWithItsThread(BadAhead):
     """An error ends the thread that reads, and the consumer sees the end of the epoch."""
 
     claims, families = PLAIN, FAMILY
-    clause, smallest = "ASYNC-7", "n1,w1,b1,keep,e2,async,raise@0"
-    related = ("ASYNC-6",)
+    clause, smallest = "ASYNC-7", "n1,w1,b1,keep,async,raise@0"
     report = "pytorch/pytorch#59312"
 
     def read(self) -> Iterator[Any]:
@@ -285,7 +283,7 @@ class WaitsForADeadThread(BadAhead):
     """An error ends the thread that reads, and the consumer waits for ever."""
 
     claims, families, patience, grace = PLAIN, FAMILY, 2.0, 0.3
-    clause, smallest = "ASYNC-7", "n1,w1,b1,keep,e2,async,raise@0"
+    clause, smallest = "ASYNC-7", "n1,w1,b1,keep,async,raise@0"
     report = "pytorch/pytorch#24927"
 
     def deliver(self, loading: Loading) -> Delivery:
@@ -306,7 +304,7 @@ class RaisesBeforeItsTurn(BadAhead):
     """The first error among what is ready is raised at once, and the steps before it are lost."""
 
     claims, families = PLAIN, FAMILY
-    clause, smallest = "ASYNC-7", "n2,w1,b1,keep,e2,async,raise@1"
+    clause, smallest = "ASYNC-7", "n2,w1,b1,keep,async,raise@1"
     report = "OpenRLHF/OpenRLHF#1320"
 
     def wanted(self) -> Loading:
@@ -328,7 +326,7 @@ class QuotesErrors(BadAhead):
     """An error comes as a RuntimeError with its text."""
 
     claims, families = PLAIN, FAMILY
-    clause, smallest = "ASYNC-7", "n1,w1,b1,keep,e2,async,raise@0"
+    clause, smallest = "ASYNC-7", "n1,w1,b1,keep,async,raise@0"
     report = "pytorch/pytorch#34130"
 
     def read(self) -> Iterator[Any]:
@@ -342,7 +340,7 @@ class TakesADeadProcessForTheEnd(AheadInAProcess, BadAhead):
     """When the process that reads ahead is killed, the epoch is over."""
 
     claims, families = PLAIN, FAMILY
-    clause, smallest = "ASYNC-7", "n1,w1,b1,keep,e2,async,kill@0"
+    clause, smallest = "ASYNC-7", "n1,w1,b1,keep,async,kill@0"
     report = "RolnickLab/ami-data-companion#140"
 
     def receive(self, worker: Worker) -> tuple[str, Any]:
@@ -357,7 +355,7 @@ class DropsInEachWorker(BadAhead):
     """Each worker drops a rest of its own, though full steps could be made of these."""
 
     claims, families = STREAMED, FAMILY
-    clause, smallest = "ASYNC-9", "n2,w1,b2,drop,k2,iterable,async,rebatched"
+    clause, smallest = "ASYNC-9", "n2,w1,b2,keep,k2,iterable,async,rebatched"
     report = "google/grain#1129"
 
     def joined(self, batches: Iterator[Any], drops: bool) -> Iterator[list[Any]]:
@@ -368,7 +366,7 @@ class CountsWhatIsLeft(BadAhead):
     """len() of a loader that reads ahead is the number of steps that are still to come. (No public report.)"""
 
     claims, families = dict(PLAIN, length=True), FAMILY
-    clause, smallest = "ASYNC-10", "n1,w1,b1,keep,e2,async,length@1,synchronous"
+    clause, smallest = "ASYNC-10", "n1,w1,b1,keep,async,length@1,synchronous"
     given = 0
 
     def __len__(self) -> int:

@@ -2,23 +2,22 @@
 
 import atexit
 import os
+import threading
 import time
-from collections.abc import Iterator
-from multiprocessing.connection import Connection
 from pathlib import Path
+from signal import SIGKILL
 from typing import Any
 
-from tests.known_bad.ahead import AheadInAProcess, BadAhead, Delivery, Loading
+from tests.known_bad.ahead import BadAhead, Delivery, Loading
 from tests.known_bad.asynchronous import FAMILY, PLAIN
 from tests.known_bad.faults import SHORT, remove_segments_in_the_end
-from tests.known_bad.pool import Pool
 
 
 class LeavesItsThread(BadAhead):
     """The thread of an epoch that was left waits for ever for room."""
 
     claims, families, grace = PLAIN, FAMILY, SHORT
-    clause, smallest = "ASYNC-8", "n3,w1,b1,keep,e2,async,leave@0"
+    clause, smallest = "ASYNC-8", "n2,w1,b1,keep,async,restart@0,synchronous"
     report = "libffcv/ffcv#345"
 
     def deliver(self, loading: Loading) -> Delivery:
@@ -36,7 +35,7 @@ class ClosesWhatIsClosed(BadAhead):
     """Closing a second time raises. (No public report.)"""
 
     claims, families = PLAIN, FAMILY
-    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,e2,async,ended"
+    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,async,ended"
     closed = False
 
     def close(self) -> None:
@@ -53,7 +52,7 @@ class WaitsThroughAnInterrupt(BadAhead):
     """The wait for a step begins again when it is interrupted. (No public report.)"""
 
     claims, families = PLAIN, FAMILY
-    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,e2,async,interrupt@0"
+    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,async,interrupt@0"
 
     def deliver(self, loading: Loading) -> Delivery:
         return Deaf(self, loading)
@@ -74,7 +73,7 @@ class NamesTheInterrupt(BadAhead):
     """An interrupt comes out as a RuntimeError, which a training loop may catch and go on. (No public report.)"""
 
     claims, families = PLAIN, FAMILY
-    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,e2,async,interrupt@0"
+    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,async,interrupt@0"
 
     def deliver(self, loading: Loading) -> Delivery:
         return Naming(self, loading)
@@ -94,7 +93,7 @@ class KeepsItsProcess(BadAhead):
     """The thread that reads is no daemon, so that a process with an open loader does not end."""
 
     claims, families, grace = PLAIN, FAMILY, SHORT
-    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,e2,async,quit"
+    clause, smallest = "ASYNC-8", "n3,w1,b1,keep,async,quit"
     report = "google/grain#1196"
 
     def begin(self, epoch: int) -> Loading:
@@ -107,47 +106,54 @@ class Lasting(Loading):
     daemon = False
 
 
-class OutlivesItsRank(AheadInAProcess, BadAhead):
-    """At its end the process that reads is left alone; it holds both ends of its pipe, and sees nobody go."""
+class OutlivesItsRank(BadAhead):
+    """The process that keeps the slots is ended by closing and by dropping, and not when the rank's process ends."""
 
     claims, families, grace = PLAIN, FAMILY, SHORT
-    clause, smallest = "ASYNC-8", "n5,w1,b1,keep,async,quit"
+    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,async,quit"
     report = "pytorch/pytorch#72269"
     ending = False
+    keeper = 0
 
     def __init__(self, request: Any) -> None:
         super().__init__(request)
         atexit.register(setattr, OutlivesItsRank, "ending", True)
+        self.keeper = os.fork()
+        if not self.keeper:
+            threading.Event().wait()
 
-    def work(self, plan: list[list[int]], number: int, line: Connection) -> None:
-        Pool.work(self, plan, number, line)
-
-    def deliver(self, loading: Loading) -> Delivery:
-        return Fatalist(self, loading)
-
-    def __del__(self) -> None:
-        if not OutlivesItsRank.ending:
-            super().__del__()
-
-
-class Fatalist(Delivery):
-    """Does nothing any more when the process ends."""
-
-    def __del__(self) -> None:
-        if not OutlivesItsRank.ending:
-            super().__del__()
+    def close(self) -> None:
+        super().close()
+        # A copy of the loader, which reads, has the number too.
+        if self.keeper and not self.copied and not OutlivesItsRank.ending:
+            os.kill(self.keeper, SIGKILL)
+            os.waitpid(self.keeper, 0)
+            self.keeper = 0
 
 
 class LeavesASegmentAnEpoch(BadAhead):
     """A shared-memory segment for the slots is removed at the end of its epoch, and only there."""
 
     claims, families, grace = PLAIN, FAMILY, SHORT
-    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,e2,async,leave@0"
+    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,async,interrupt@0"
     report = "mosaicml/streaming#573"
 
-    def read(self) -> Iterator[Any]:
+    def deliver(self, loading: Loading) -> Delivery:
+        return InASegment(self, loading)
+
+
+class InASegment(Delivery):
+    """Has a segment until its epoch ends."""
+
+    def __init__(self, loader: BadAhead, loading: Loading) -> None:
+        super().__init__(loader, loading)
         remove_segments_in_the_end(os.getpid())
-        path = Path(f"/dev/shm/known-bad-{os.getpid()}-{time.monotonic_ns()}")
-        path.touch()
-        yield from super().read()
-        path.unlink()
+        self.path = Path(f"/dev/shm/known-bad-{os.getpid()}-{time.monotonic_ns()}")
+        self.path.touch()
+
+    def __next__(self) -> Any:
+        try:
+            return super().__next__()
+        except StopIteration:
+            self.path.unlink(missing_ok=True)
+            raise
