@@ -8,6 +8,7 @@ Departures from the original, on purpose. The consumer sleeps until the process 
 error instead of sharing its items with it.
 """
 
+import copy
 from collections.abc import Iterable, Iterator
 from itertools import repeat
 from typing import Any
@@ -46,14 +47,17 @@ class AsynchronousDataAccessor:
             check_flag("early_preload", early_preload),
             _check_strategy(sharing_strategy),
         )
-        self._dataset = dataset
-        self._consumer = Consumer(Items(dataset, rebatched_size, drop_last), settings, lambda epoch: repeat(None))
-        self._epoch = 0
+        # A loader goes to the process without the workers that it has here, and begins with its own next epoch.
+        self._dataset = copy.copy(dataset) if isinstance(dataset, DataLoader) else dataset
+        self._rebatched_size = rebatched_size
+        items = Items(self._dataset, rebatched_size, drop_last)
+        self._consumer = Consumer(items, settings, lambda epoch: repeat(None))
+        self._epoch = dataset._epoch if isinstance(dataset, DataLoader) else 0
         self._pass: Pass | None = None
         self._check_first()
 
     def _check_first(self) -> None:
-        said = self._consumer.load_first(0)
+        said = self._consumer.load_first(self._epoch)
         if said is not None and said.content is Content.ITEM:
             return
         self.terminate()
@@ -67,8 +71,16 @@ class AsynchronousDataAccessor:
 
     def __len__(self) -> int:
         """Return the items of an epoch. Raises TypeError if the dataset does not know them."""
-        length: Any = self._dataset
-        return len(length)
+        dataset: Any = self._dataset
+        if self._rebatched_size is None:
+            return len(dataset)
+        if isinstance(dataset, DataLoader) and dataset.drop_last and dataset.combinedBatchSize is not None:
+            # ASYNC-10: every step of the loader is full.
+            return len(dataset) * dataset.combinedBatchSize // self._rebatched_size
+        raise TypeError(
+            f"Items that are cut anew (rebatched_size={self._rebatched_size}) can't be counted, because nobody says "
+            f"how many rows come: don't ask for len(accessor)."
+        )
 
     def __iter__(self) -> Iterator[Any]:
         # An iterator that was not used yet is as good as a new one.

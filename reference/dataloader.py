@@ -164,6 +164,13 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         twin.check_worker_number_rationality()
         return Workers(twin)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The workers and the epochs under way belong to the process, and to the loader, that began them.
+        return {**self.__dict__, "_iterator": None, "_passes": ()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _passes=weakref.WeakSet())
+
     def __len__(self) -> int:
         # COUNT-4, ASYNC-10
         if self.mode is DataLoaderMode.AsyncRebatched and isinstance(self.dataset, torch.utils.data.IterableDataset):

@@ -44,6 +44,16 @@ def registerCustomArgParser(custom_type: type, parser: ICustomArgParser) -> None
     _parsers[custom_type] = parser
 
 
+def parsers() -> dict[type, ICustomArgParser]:
+    """Return what is registered, for a process that does not inherit it."""
+    return dict(_parsers)
+
+
+def adopt(registered: dict[type, ICustomArgParser]) -> None:
+    """Register what another process has registered."""
+    _parsers.update(registered)
+
+
 class Leaf(NamedTuple):
     """One tensor of an item: where it stands in the item, what it is, and where it lies in the slot, in bytes."""
 

@@ -22,7 +22,7 @@ import torch.multiprocessing as multiprocessing
 from . import shared_memory
 from .enums import SharingStrategy
 from .faults import death
-from .layout import Layout
+from .layout import Layout, parsers
 from .producing import Memory, Stop, Supply, produce
 
 _LOOK_AGAIN = 0.5  # seconds of silence after which it is asked whether the producers are alive
@@ -42,6 +42,7 @@ class Producers:
         self.owner = os.getpid()
         self.lines: list[Connection] = []
         self.processes: list[Any] = []
+        self.filed: list[_Filed] = []
         _crews.add(self)
         try:
             for number in range(count):
@@ -57,8 +58,13 @@ class Producers:
         others = [ours, *_ends] if method == "fork" else []
         _ends.add(ours)
         self.lines.append(ours)
-        given: Any = _Filed(supply) if strategy is SharingStrategy.FileSystem else supply
-        process = context.Process(target=produce, args=(theirs, given, number, others), name=f"producer-{number}")
+        given: Any = supply
+        if strategy is SharingStrategy.FileSystem:
+            # Kept, because it is read only when the process has come up.
+            given = _Filed(supply)
+            self.filed.append(given)
+        arguments = (theirs, given, number, others, {} if method == "fork" else parsers())
+        process = context.Process(target=produce, args=arguments, name=f"producer-{number}")
         try:
             process.start()
             self.processes.append(process)
@@ -123,7 +129,7 @@ class Producers:
         for process in self.processes:
             # ASYNC-8, LEAK-1, LEAK-2
             process.close()
-        self.lines, self.processes = [], []
+        self.lines, self.processes, self.filed = [], [], []
 
     def _join(self, seconds: float) -> None:
         deadline = monotonic() + seconds

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 
 from .faults import Failure
-from .layout import Layout, layout_of
+from .layout import ICustomArgParser, Layout, adopt, layout_of
 from .ring import Content, Place
 from .shared_memory import attach
 
@@ -73,8 +73,18 @@ class Supply(Protocol):
         ...
 
 
-def produce(line: Connection, supply: Supply, number: int, others: list[Connection]) -> None:
-    """Be a producer until the consumer hangs up. `others` are ends of lines that a fork has copied."""
+def produce(
+    line: Connection,
+    supply: Supply,
+    number: int,
+    others: list[Connection],
+    parsers: dict[type, ICustomArgParser],
+) -> None:
+    """Be a producer until the consumer hangs up.
+
+    `others` are ends of lines that a fork has copied, `parsers` are registered where no fork has copied them.
+    """
+    adopt(parsers)
     # The consumer's to decide: it gets the same interrupt, and hangs up.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # No SystemExit: that is how a dataset may exit, which is an error to be told.

@@ -15,7 +15,7 @@ from torch.utils.data._utils import worker as torch_worker
 from .collate import collate
 from .faults import Collating, Failure, Source
 from .gather import gather, put_samples, tensors_to_gather
-from .layout import Layout, rebuild, walk
+from .layout import Layout, rebuild, structure_of, walk
 from .producing import Order
 from .shuffle import worker_seed
 from .worker import Starting, seed_generators, seed_worker
@@ -30,6 +30,8 @@ class Items:
         self.drop_last = drop_last
         self.epoch = -1
         self.items: Iterator[Any] = iter(())
+        self.smaller: int | None = None
+        """The item of this epoch that was smaller than the first one."""
 
     def open(self, number: int) -> None:
         """Nothing is to be done."""
@@ -37,32 +39,47 @@ class Items:
     def item(self, order: Order) -> Any:
         """Return the next item of the order's epoch."""
         if self.epoch != order.place.epoch:
-            self.epoch, self.items = order.place.epoch, iter(())
+            self.epoch, self.items, self.smaller = order.place.epoch, iter(()), None
             if hasattr(self.dataset, "set_epoch"):
                 self.dataset.set_epoch(order.epoch)
             self.items = iter(self.dataset)
             if self.rebatched_size is not None:
                 self.items = rebatched(self.items, self.rebatched_size, self.drop_last)
-        return next(self.items)
+        try:
+            return next(self.items)
+        except StopIteration:
+            # WORK-15: the end stays the end, also of an iterator that starts again by itself.
+            self.items = iter(())
+            raise
 
     def put(self, order: Order, layout: Layout, views: list[torch.Tensor]) -> tuple[int, ...] | Failure | None:
         """Copy the next item."""
-        rows = layout.put(self.item(order), views, order.place.step)
-        if rows is not None and next(self.items, None) is not None:
+        item = self.item(order)
+        if self.smaller is not None:
             raise ValueError(
-                f"Item {order.place.step} is smaller than the first one, and not the last of its epoch: give all items "
+                f"Item {self.smaller} is smaller than the first one, and not the last of its epoch: give all items "
                 f"the same size, or rebatched_size to cut them anew."
             )
+        rows = layout.put(item, views, order.place.step)
+        if rows is not None:
+            self.smaller = order.place.step
         return rows
 
 
 def rebatched(items: Iterator[Any], size: int, drop_last: bool) -> Iterator[Any]:
     """Cut items anew along their first dimension, `size` to an item. ASYNC-9: drops less than one item in all."""
     held: list[Any] = []
-    count = 0
-    for item in items:
+    count, first = 0, ""
+    for number, item in enumerate(items):
         held.append(item)
-        count += _rows(item)
+        count += _rows(item, number)
+        first = first or _kind(item)
+        if _kind(item) != first:
+            # ASYNC-11: joined they would become what one of them is not.
+            raise TypeError(
+                f"Item {number} is a {_kind(item)}, but the first item was a {first}: items that are cut anew are "
+                f"joined, so give them the same structure, dtypes and sizes of a row."
+            )
         while count >= size:
             whole, held = _cut(held, size)
             yield whole
@@ -71,11 +88,16 @@ def rebatched(items: Iterator[Any], size: int, drop_last: bool) -> Iterator[Any]
         yield _joined(held)
 
 
-def _rows(item: Any) -> int:
-    tensors = [tensor for _, tensor in walk(item)]
+def _kind(item: Any) -> str:
+    rows = ", ".join(f"{tensor.dtype} {tuple(tensor.shape[1:])}" for _, tensor in walk(item))
+    return f"{structure_of(item)} with rows of {rows}"
+
+
+def _rows(item: Any, number: int) -> int:
+    tensors = [tensor for _, tensor in walk(item, f"Item {number}")]
     if not tensors or not all(tensor.dim() and len(tensor) == len(tensors[0]) for tensor in tensors):
         raise ValueError(
-            f"Items can only be cut anew where all their tensors have the same first dimension, but here they have the "
+            f"Item {number} can only be cut anew if all its tensors have the same first dimension, but they have the "
             f"shapes {', '.join(str(tuple(tensor.shape)) for tensor in tensors)}: leave out rebatched_size."
         )
     return len(tensors[0])
