@@ -9,7 +9,7 @@ FIRST, PAUSED = "first item, ms", "first item after a pause, ms"
 WAITING, RESTING = "waiting for a slow item, cores", "nobody asks, cores"
 MEMORY, GROWTH = "memory above the dataset's, MB", "what later epochs add, MB"
 NO_CORE = 0.05  # the part of a core that counts as burning none
-# A forked process copies what it writes to for the first time: here 1 % of the ring until epoch 75, then no more to 200.
+# A forked process copies what it writes to for the first time: here 1 % of the ring until epoch 75, then no more.
 NO_GROWTH = 0.02
 
 
