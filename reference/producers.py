@@ -133,9 +133,10 @@ class Producers:
 
     def _join(self, seconds: float) -> None:
         deadline = monotonic() + seconds
-        while any(process.is_alive() for process in self.processes) and monotonic() < deadline:
-            alive = [process.sentinel for process in self.processes if process.is_alive()]
-            wait(alive, max(0.0, deadline - monotonic()))
+        # Asked for once in each round: who ends between two questions would be waited for in vain.
+        while alive := [process.sentinel for process in self.processes if process.is_alive()]:
+            if not wait(alive, max(0.0, deadline - monotonic())):
+                return
 
 
 class _Filed:
