@@ -3,19 +3,20 @@
 from dataclasses import MISSING, fields
 
 from conformance.campaign import Case
-from conformance.contract import Claims
+from conformance.contract import AHEAD, Claims
 from conformance.member import Task
 from conformance.report.adapter_source import Adapter
 from conformance.report.script.checks import CHECKS, COMPLETE, OF_CONSUMERS, OF_FAILURES, check_of
-from conformance.scenario import Scenario
+from conformance.scenario import ODD_KINDS, Scenario
 
 OF_GENERATORS = ("ORDER-10", "ORDER-11")
 # What every script can ask for, and what only those of a consumer can that does more than read and close.
 _FACTORS = ("world_size", "batch_size", "gradient_accumulation", "replication_factor", "device_iterations")
 _SCRIPTED = (*_FACTORS, "drop_last", "shuffle", "num_workers", "epochs", "seed", "seeds", "variant", "refusal")
-_OF_CONSUMERS = ("dataset", "fault", "conduct", "kind")
+_OF_CONSUMERS = ("dataset", "fault", "conduct", "kind", "asynchronous", *AHEAD)
 # Checks that know one rank which keeps everything: what came before a fault, and what a whole epoch is.
-_OF_ONE_RANK = tuple(name for name in OF_CONSUMERS if name not in [f"WORK-{number}" for number in range(1, 12)])
+_OF_ANY_RANKS = (*(f"WORK-{number}" for number in range(1, 12)), "ASYNC-1", "ASYNC-6", "ASYNC-9")
+_OF_ONE_RANK = tuple(name for name in OF_CONSUMERS if name not in _OF_ANY_RANKS)
 
 _AT_A_READ = {
     "raise": "raise_broken",
@@ -30,6 +31,12 @@ _CONDUCTS = {
     "two": "read_two",
     "kept": "keep_everything",
     "ended": "read_beyond_the_end",
+    "look": "look_long",
+    "before": "begin_late",
+    "between": "go_on_late",
+    "restart": "restart",
+    "length": "ask_for_length",
+    "interrupt": "be_interrupted",
 }
 # What is counted, by the function that counts it and in words.
 COUNTED = {
@@ -37,12 +44,13 @@ COUNTED = {
     "LEAK-2": ("held_descriptors", "open descriptors are"),
     "LEAK-3": ("held_files", "temporary files or shared-memory segments are"),
     "LEAK-4": ("held_threads", "threads are"),
+    "ASYNC-8": ("held_anything", "processes, threads, descriptors and files are"),
 }
 # What must be seen of each read.
 _WITH_INFO = ("WORK-7", "WORK-8", "WORK-9", "WORK-10", "WORK-11")
 _WITH_DRAWS = ("WORK-8", "WORK-9", "WORK-10", "WORK-11")
 _LOGGED = ("WORK-2", "WORK-6", *_WITH_INFO)
-_ARRAYS = ("buffer", "large", "arrays", "tensors")
+_ARRAYS = ("buffer", "large", "arrays", "tensors", *ODD_KINDS)
 
 
 def has_script(case: Case) -> bool:
@@ -69,7 +77,7 @@ def roots_of(case: Case, adapter: Adapter) -> dict[str, str]:
     roots |= {adapter.implementation: "implementation"} | ({adapter.find: "find"} if adapter.find else {})
     if case.clause not in OF_CONSUMERS:
         return {**roots, "read_epochs": "read"}
-    roots |= {_conduct(scenario): "consume"}
+    roots |= {_conduct(scenario): "consume"} if scenario.conduct != "quit" else {}
     roots |= {f"{scenario.kind}_sample": "make_sample"} if scenario.kind else {}
     fault = scenario.fault.partition("@")[0]
     roots |= {_AT_A_READ[fault]: "fail"} if fault in _AT_A_READ else {}
@@ -82,6 +90,8 @@ def _conduct(scenario: Scenario) -> str:
     conduct = scenario.conduct.partition("@")[0]
     if conduct in _CONDUCTS:
         return _CONDUCTS[conduct]
+    if scenario.kind in ODD_KINDS:
+        return "look_at_each"
     if scenario.kind not in ("", "buffer"):
         return "watch_memory" if scenario.kind == "large" else "look_at_types"
     return "read_through_fault" if scenario.fault else "read_whole"
@@ -107,8 +117,8 @@ def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> froz
         "arrays": scenario.kind in _ARRAYS,
         "buffer": scenario.kind == "buffer",
         "consumer": consumers,
-        "watched": bool(fault) or clause in _LOGGED,
-        "log": clause in _LOGGED,
+        "watched": bool(fault) or clause in _LOGGED or scenario.asynchronous,
+        "log": clause in _LOGGED or scenario.asynchronous,
         "info": clause in _WITH_INFO,
         "draws": clause in _WITH_DRAWS,
         "seeded": not consumers or clause in _WITH_DRAWS or scenario.shuffle,
@@ -120,5 +130,9 @@ def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> froz
         "closed": scenario.conduct != "dropped",
         "ended": scenario.conduct == "ended",
         "left": clause in COUNTED,
+        "asynchronous": scenario.asynchronous,
+        "interrupts": scenario.conduct.startswith("interrupt"),
+        "quits": scenario.conduct == "quit",
+        "stays": scenario.conduct != "quit",
     }
     return frozenset(name for name, needed in needs.items() if needed)

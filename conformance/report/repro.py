@@ -165,6 +165,10 @@ def _places(case: Case) -> list[str]:
         lines.append(f"PLACE = {place_of(case.scenario.fault)}  # where the fault is: {case.scenario.fault}")
     if "@" in case.scenario.conduct:
         lines.append(f"AFTER = {place_of(case.scenario.conduct)}  # the steps that are read first")
+    if case.scenario.asynchronous:
+        lines.append(f"STEP = {case.scenario.combined_batch}  # samples")
+        awaited = (case.scenario.reads_before, case.scenario.reads_between)
+        lines.append(f"AWAITED = {awaited}  # reads that must come before the first iterator, and before the second")
     if case.clause in COUNTED:
         lines.append(f"LEFT = {COUNTED[case.clause][1]!r}")
         lines.append(f"GRACES = {(SHORT_GRACE, GRACE)}  # seconds after each round in which things may still end")
@@ -210,6 +214,7 @@ def _case(case: Case, claims: Claims, source: str) -> str:
         "shuffle_claim": claims.shuffle,
         "iterable_workers": claims.iterable_workers,
         "errors": claims.errors,
+        "epochs_claim": claims.epochs,
     }
     names = dict.fromkeys(re.findall(r"\bcase\.(\w+)", source))
     return f"CASE = {_keywords('SimpleNamespace', {name: known[name] for name in names})}"

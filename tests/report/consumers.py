@@ -139,6 +139,7 @@ class Fault:
     new: str
     mend: str = ""
     claims: dict[str, Any] = field(default_factory=dict)
+    text: str = CORRECT
 
     @property
     def all_claims(self) -> dict[str, Any]:
@@ -147,8 +148,8 @@ class Fault:
 
     def write(self, path: Path, mended: bool = False) -> Path:
         """The adapter as a file, with the fault or without."""
-        assert self.old in CORRECT
-        path.write_text(CORRECT.replace(self.old, (self.mend or self.old) if mended else self.new, 1))
+        assert self.old in self.text
+        path.write_text(self.text.replace(self.old, (self.mend or self.old) if mended else self.new, 1))
         return path
 
 

@@ -15,10 +15,13 @@ from conformance.report.script.checks import OF_CONSUMERS
 from conformance.scenario import from_code
 from conformance.spec_text import ClauseText
 from conformance.trace import Trace
-from tests.report.consumers import FAULTS, Fault
+from tests.report.consumers import FAULTS as OF_CONSUMERS_FAULTS
+from tests.report.consumers import Fault
+from tests.report.consumers_ahead import FAULTS as AHEAD_FAULTS
 from tests.report.test_repro import run
 
 PATIENCE = 3.0
+FAULTS = [*OF_CONSUMERS_FAULTS, *AHEAD_FAULTS]
 
 
 @pytest.fixture(autouse=True)

@@ -69,7 +69,19 @@ def poptorch_loader(package: Any, request: Any) -> Any:
     if torch:
         torch.set_rng_state(before[1])
     names = ("batch_size", "shuffle", "drop_last", "num_workers")
-    return package.DataLoader(options, request.dataset, **{name: getattr(request, name) for name in names})
+    asked = {name: getattr(request, name) for name in names}
+    asked |= reading_ahead(package, request)  # only: asynchronous
+    return package.DataLoader(options, request.dataset, **asked)
+
+
+def reading_ahead(package: Any, request: Any) -> dict[str, Any]:
+    """How a loader of PopTorch's shape is asked to read ahead, if it is to."""
+    if not request.asynchronous:
+        return {}
+    asked = {name: getattr(request, name) for name in ("early_preload", "load_indefinitely")}
+    asked |= {"buffer_size": request.buffer_size or 3, "sharing_strategy": package.SharingStrategy.Fork}
+    modes = package.DataLoaderMode
+    return {"mode": modes.AsyncRebatched if request.rebatched else modes.Async, "async_options": asked}
 
 
 def import_file() -> Any:

@@ -12,6 +12,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from conformance.report.script.ending import read_in_a_process_that_ends
 from conformance.report.script.watch import logged_reads, write_log
 
 SAMPLES = 0
@@ -114,7 +115,8 @@ def read_twice(load: Any, decode: Any, request: Any, numbers: Any) -> dict[str, 
     noted: dict[str, Any] = {}
     for grace in GRACES:
         before = count_held()
-        noted = read_as_consumer(load, decode, request, numbers)
+        noted = read_as_consumer(load, decode, request, numbers)  # only: stays
+        noted = read_in_a_process_that_ends(load, decode, request, numbers)  # only: quits
         gc.collect()
         deadline = time.monotonic() + grace
         while (left := count_held() - before) and time.monotonic() < deadline:

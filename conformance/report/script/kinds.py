@@ -6,6 +6,8 @@ As in `conformance.samples`. Where samples are arrays, NumPy makes them: it is w
 import sys
 from typing import Any, NamedTuple
 
+SAMPLES = 0
+
 
 def make_sample(index: int) -> Any:
     """Stands for one of the kinds below."""
@@ -83,6 +85,29 @@ def nested_sample(index: int) -> Any:
 def empty_sample(index: int) -> Any:
     """An empty dict and an empty tuple beside a number."""
     return {"number": index, "dict": {}, "tuple": ()}
+
+
+def dtype_sample(index: int) -> Any:
+    """Integers, and in the middle of the epoch a sample of fractions."""
+    odd = sys.modules["numpy"].full((40, 30), 1000.5 + index)
+    return odd if index == SAMPLES // 2 else usual_sample(index)
+
+
+def narrow_sample(index: int) -> Any:
+    """Arrays of one shape, and in the middle of the epoch one that could be repeated until it has that shape."""
+    odd = sys.modules["numpy"].full(30, 1000 + index, dtype="int64")
+    return odd if index == SAMPLES // 2 else usual_sample(index)
+
+
+def wide_sample(index: int) -> Any:
+    """Arrays of one shape, and in the middle of the epoch a larger one."""
+    odd = sys.modules["numpy"].full((41, 30), 1000 + index, dtype="int64")
+    return odd if index == SAMPLES // 2 else usual_sample(index)
+
+
+def usual_sample(index: int) -> Any:
+    """The samples before and after the odd one."""
+    return sys.modules["numpy"].full((40, 30), 1000 + index, dtype="int64")
 
 
 # --- what a batch may make of them ----------------------------------------------------------------------------------

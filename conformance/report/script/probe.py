@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from conformance.report.script.ending import interrupt_once
 from conformance.report.script.watch import break_once, log_read
 
 
@@ -26,6 +27,7 @@ class Dataset:
         if not -self.length <= index < self.length:
             raise IndexError(index)
         log_read(int(index) % self.length, self)  # only: log
+        interrupt_once(int(index) % self.length)  # only: interrupts
         break_once(int(index) % self.length)  # only: broken
         return make_sample(int(index) % self.length)  # only: kind
         return 1000 + int(index) % self.length  # only: numbers
@@ -40,6 +42,7 @@ class Elements:
     def __iter__(self) -> Iterator[Any]:
         for index in range(self.length):
             log_read(index, self)  # only: log
+            interrupt_once(index)  # only: interrupts
             break_once(index)  # only: broken
             yield make_sample(index)  # only: kind
             yield 1000 + index  # only: numbers

@@ -29,6 +29,12 @@ def held_files() -> set[Any]:
     return {*segments, *map(str, Path(os.environ["TMPDIR"]).rglob("*"))}
 
 
+def held_anything() -> set[Any]:
+    """All of these."""
+    counted = {"process": held_processes(), "descriptor": held_descriptors(), "thread": held_threads()}
+    return {(what, each) for what, held in {**counted, "file": held_files()}.items() for each in held}
+
+
 def resident_bytes() -> int:
     """The memory that this process and those below it hold."""
     held = [text_of(f"/proc/{process}/statm").split()[1:2] for process in (os.getpid(), *children_of(os.getpid()))]

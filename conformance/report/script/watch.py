@@ -58,6 +58,11 @@ def draw_numbers() -> list[int]:
     return drawn
 
 
+def count_reads() -> int:
+    """How often the dataset was read until now, before the first epoch too."""
+    return Path(os.environ["WATCH"], "reads").read_text().count('"index"')
+
+
 def logged_reads() -> list[dict[str, Any]]:
     """The reads of every epoch. What is read before the first one is the adapter's own business."""
     epoch, reads = None, []

@@ -8,7 +8,7 @@ They are simpler than the judges, use the standard library alone, and need to ag
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from conformance.report.script.checks import arithmetic, faults, life, order, partition, statistics, workers
+from conformance.report.script.checks import ahead, arithmetic, faults, life, order, partition, statistics, workers
 
 Check = Callable[[SimpleNamespace, dict[str, list[SimpleNamespace]]], str]
 
@@ -64,6 +64,17 @@ CHECKS: dict[str, Check] = {
     "WORK-15": life.stays_at_its_end,
     "WORK-16": life.kept_batches_stay,
     "WORK-17": life.types_survive,
+    "ASYNC-1": ahead.same_steps,
+    "ASYNC-2": ahead.held_step_stays,
+    "ASYNC-3": ahead.no_further_than_the_buffer,
+    "ASYNC-4": ahead.early_as_asked,
+    "ASYNC-5": ahead.next_epoch_as_asked,
+    "ASYNC-6": ahead.begins_again,
+    "ASYNC-7": ahead.errors_arrive,
+    "ASYNC-8": ahead.ends_with_its_loader,
+    "ASYNC-9": ahead.rebatched_once,
+    "ASYNC-10": ahead.same_length,
+    "ASYNC-11": ahead.odd_sample_is_seen,
     "ERROR-1": faults.error_arrives,
     "ERROR-2": faults.error_in_its_place,
     "ERROR-3": faults.no_short_epoch,
@@ -81,9 +92,9 @@ CHECKS: dict[str, Check] = {
 
 # A run that raises, hangs or dies is the fault itself here; under any other clause it is no answer.
 OF_FAILURES = ("BATCH-4", "BATCH-5", "COUNT-6", "COUNT-7")
-# Chapters 4 and 10: a consumer reads here that does more than read and close. Some of these checks need an answer of
+# Chapters 4, 5 and 10: a consumer reads here that does more than read and close. Some of these checks need an answer of
 # every rank, as those of chapters 1 to 3 do; the others know what to say of a run that fails.
-OF_CONSUMERS = tuple(name for name in CHECKS if name.startswith(("WORK", "ERROR", "LEAK")))
+OF_CONSUMERS = tuple(name for name in CHECKS if name.startswith(("WORK", "ASYNC", "ERROR", "LEAK")))
 COMPLETE = ("WORK-2", *(f"WORK-{number}" for number in range(5, 12)))
 
 
