@@ -11,7 +11,7 @@ from torch.utils.data import TensorDataset
 
 from .collate import collate, own
 from .faults import Failure, Source
-from .layout import Layout, Leaf, walk
+from .layout import Layout, Leaf, layout_of, walk
 
 
 def tensors_to_gather(dataset: Any, layout: Layout) -> list[torch.Tensor] | None:
@@ -19,6 +19,13 @@ def tensors_to_gather(dataset: Any, layout: Layout) -> list[torch.Tensor] | None
     if type(dataset) is not TensorDataset or layout.structure != _structure(len(dataset.tensors)):
         return None
     return [tensor.detach() for tensor in dataset.tensors]
+
+
+def layout_of_gathered(dataset: TensorDataset, count: int) -> Layout | None:
+    """Return the layout of a step of `count` samples, without making one; None if there are no samples."""
+    if not len(dataset):
+        return None
+    return layout_of(tuple(tensor[:1].expand(count, *tensor.shape[1:]) for tensor in dataset.tensors))
 
 
 def _structure(count: int) -> str:

@@ -5,6 +5,7 @@ The supply is what differs: batches of a map-style dataset, batches of a stream,
 (`supply.py`). The first item of all fixes the layout; memory is made for it only then, by the consumer.
 """
 
+import gc
 import signal
 from collections import deque
 from contextlib import suppress
@@ -64,6 +65,10 @@ class Supply(Protocol):
         """Get ready in producer `number`."""
         ...
 
+    def layout(self, order: Order) -> Layout | None:
+        """Return the layout of the items, if it is known without making one."""
+        ...
+
     def item(self, order: Order) -> Any:
         """Return the item, or a Failure. Raises StopIteration if there is none any more in this epoch."""
         ...
@@ -92,6 +97,8 @@ def produce(
     for other in others:
         other.close()
     torch.set_num_threads(1)
+    # What a fork has inherited is not this process's to collect; looking at it would copy its pages.
+    gc.freeze()
     with suppress(EOFError, OSError, KeyboardInterrupt):
         _Producer(line, supply, number).work()
 
@@ -155,15 +162,24 @@ class _Producer:
         return Said(order.slot, Content.ITEM, rows)
 
     def _fill(self, order: Order) -> tuple[int, ...] | Failure | None:
+        if self.layout is None:
+            known = self.supply.layout(order)
+            if known is not None:
+                self._agree(known)
         if self.layout is not None:
             return self.supply.put(order, self.layout, self._views(order.slot))
         item = self.supply.item(order)
         if isinstance(item, Failure):
             return item
-        self.line.send(layout_of(item))
+        self._agree(layout_of(item))
+        assert self.layout is not None
+        return self.layout.put(item, self._views(order.slot), order.place.step)
+
+    def _agree(self, layout: Layout) -> None:
+        """Tell the consumer the layout, and wait for the memory that it makes."""
+        self.line.send(layout)
         while self.layout is None:
             self._listen()
-        return self.layout.put(item, self._views(order.slot), order.place.step)
 
     def _views(self, slot: int) -> list[torch.Tensor]:
         assert self.layout is not None

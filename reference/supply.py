@@ -10,11 +10,12 @@ from itertools import islice
 from typing import Any
 
 import torch
+from torch.utils.data import TensorDataset
 from torch.utils.data._utils import worker as torch_worker
 
 from .collate import collate
 from .faults import Collating, Failure, Source
-from .gather import gather, put_samples, tensors_to_gather
+from .gather import gather, layout_of_gathered, put_samples, tensors_to_gather
 from .layout import Layout, rebuild, structure_of, walk
 from .producing import Order
 from .shuffle import worker_seed
@@ -35,6 +36,10 @@ class Items:
 
     def open(self, number: int) -> None:
         """Nothing is to be done."""
+
+    def layout(self, order: Order) -> Layout | None:
+        """Not known before the first item."""
+        return None
 
     def item(self, order: Order) -> Any:
         """Return the next item of the order's epoch."""
@@ -150,6 +155,10 @@ class _Worker:
             )
             Starting(worker_seed(self.seed, 0, self.rank), self.initialiser)(number)
 
+    def layout(self, order: Order) -> Layout | None:
+        """Not known before the first step."""
+        return None
+
     def begins(self, order: Order) -> bool:
         """Return whether the order is the first of its epoch here, and seed this process if so (WORK-8 to WORK-11)."""
         if self.epoch == order.place.epoch:
@@ -165,6 +174,12 @@ class _Worker:
 
 class Batches(_Worker):
     """Steps of a map-style dataset: the order names the samples, or, without batches, the one sample."""
+
+    def layout(self, order: Order) -> Layout | None:
+        """Known where the step will be gathered."""
+        dataset = self.source.dataset
+        is_gathered = type(dataset) is TensorDataset and isinstance(order.ask, list) and self.collate_fn is collate
+        return layout_of_gathered(dataset, len(order.ask)) if is_gathered else None
 
     def item(self, order: Order) -> Any:
         """Return the step, or a Failure."""

@@ -33,7 +33,8 @@ def seed_generators(epoch_seed: int, worker: int) -> int:
     # neighbour; three streams, so that the libraries do not echo each other.
     mixed = np.random.SeedSequence(epoch_seed, spawn_key=(worker,)).generate_state(6, np.uint32)
     seed = int(mixed[:2].view(np.uint64)[0]) % 2**63
-    torch.manual_seed(seed)
+    # A worker draws on the CPU; torch.manual_seed would look after every other kind of device as well.
+    torch.default_generator.manual_seed(seed)
     random.seed(int(mixed[2:4].view(np.uint64)[0]))
     np.random.seed(mixed[4:])
     return seed
