@@ -10,9 +10,8 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 
-from conformance import conduct, datasets, samples
+from conformance import conduct
 from conformance.conduct import Pass, Reader, Remarks, Stopped
 from conformance.interrupts import first, said
 from conformance.probes import Watch
@@ -140,22 +139,6 @@ class Late:
         self.epochs.append(going.epoch(left=True))
         if said(self.watch.folder, "struck"):
             self.remarks.append(("interrupted", came))
-
-
-def read_odd(reader: Reader, kind: str, length: int, number: int, remarks: Remarks) -> None:
-    """Hold each step, of one sample, against what the dataset gave."""
-    light = replace(reader, decodes=False, keep_batches=True)
-    going = light.begin(number)
-    for at in range(length):
-        if not light.step(going):
-            remarks.append(("odd", f"the epoch ends before item {at}"))
-            return
-        given = samples.sample_of(kind, datasets.FIRST_SAMPLE + at, SimpleNamespace(length=length))
-        lost = samples.infidelity([given], going.batches.pop())
-        if lost:
-            remarks.append(("odd", f"item {at}: {lost}"))
-            return
-    light.rest(going)
 
 
 def _told(step: tuple[int, ...]) -> str:

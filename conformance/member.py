@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from conformance import conduct, datasets, endings, leaks, probes, random_state, samples
+from conformance import conduct, conduct_kinds, datasets, endings, leaks, probes, random_state
 from conformance.conduct import Reader, Remarks, Stopped
-from conformance.conduct_async import Late, read_odd
+from conformance.conduct_async import Late
 from conformance.contract import Implementation, Request
 from conformance.scenario import DEADLY, ODD_KINDS, place_of
 from conformance.trace import Epoch, Failure, RandomState, RankRun
@@ -23,7 +23,6 @@ _OTHER_SAMPLES = 7
 _OTHER_ARGUMENTS = {"batch_size": 2, "seed": 99, "drop_last": False}
 
 _HOOK_TIMEOUT = 1.0  # seconds a worker may hang where a time-out is asked for
-_WARM_EPOCHS, _MORE_EPOCHS = 8, 32  # memory is compared after the first few epochs, and after many more
 
 
 @dataclass(frozen=True)
@@ -174,11 +173,11 @@ def _conducts(
 
     def whole() -> None:
         if task.kind == "large":
-            _watch_memory(reader, remarks)
+            conduct_kinds.watch_memory(reader, remarks)
         elif task.kind in ODD_KINDS:
-            read_odd(reader, task.kind, task.samples, task.epochs[0], remarks)
+            conduct_kinds.read_odd(reader, task.kind, task.samples, task.epochs[0], remarks)
         elif task.kind not in ("", "buffer"):
-            _watch_types(task, reader, remarks)
+            conduct_kinds.watch_types(reader, task.kind, task.samples, task.epochs, remarks)
         elif task.fault:
             conduct.read_through_faults(reader, task.epochs, epochs)
         else:
@@ -199,30 +198,6 @@ def _conducts(
         ),
         "ended": lambda: conduct.read_beyond_the_end(reader, task.epochs, epochs, remarks),
     }
-
-
-def _watch_memory(reader: Reader, remarks: Remarks) -> None:
-    light = replace(reader, decodes=False)
-    for number in range(_WARM_EPOCHS):
-        light.rest(light.begin(number))
-    gc.collect()
-    warm = leaks.resident_bytes()
-    for number in range(_WARM_EPOCHS, _WARM_EPOCHS + _MORE_EPOCHS):
-        light.rest(light.begin(number))
-    gc.collect()
-    remarks.append(("memory", str(leaks.resident_bytes() - warm)))
-
-
-def _watch_types(task: Task, reader: Reader, remarks: Remarks) -> None:
-    keeping = replace(reader, decodes=False, keep_batches=True)
-    given = [samples.sample_of(task.kind, datasets.FIRST_SAMPLE + index, None) for index in range(task.samples)]
-    for number in task.epochs:
-        going = keeping.rest(keeping.begin(number))
-        batches = going.batches
-        told = f"{len(batches)} batches instead of one" if len(batches) != 1 else samples.infidelity(given, batches[0])
-        if told:
-            remarks.append(("types", told))
-            return
 
 
 def _reader(implementation: Implementation, task: Task, loader: Any, watch: probes.Watch | None) -> Reader:
