@@ -5,6 +5,8 @@ Only an iterable-style dataset that is to be rebatched needs a loader inside a p
 cut anew.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +14,10 @@ from torch.utils.data import IterableDataset
 
 from .arithmetic import count_steps
 from .checks import check_flag, check_integer, check_type, show
-from .consumer import Consumer, Settings
+from .consumer import Consumer, Plan, Settings
 from .enums import DataLoaderMode, SharingStrategy
 from .request import LoaderRequest
+from .shuffle import MOST_EPOCH
 from .splitting import Split
 from .supply import Batches, Items, Stream
 
@@ -69,7 +72,32 @@ def consumer_of(loader: "DataLoader", settings: Settings, rebatched_worker_size:
         size = asked.combined_batch
         ask = (size, asked.drop_last and size is not None)
         return Consumer(Stream(*_worker(loader)), settings, lambda epoch: repeat(ask))
-    return Consumer(Batches(*_worker(loader)), settings, loader._orders)
+    if has_own_order(loader):
+        # ASYNC-1: a user's sampler may be told of an epoch just before it is begun, and not earlier.
+        settings = replace(settings, load_indefinitely=False, early_preload=False)
+    return Consumer(Batches(*_worker(loader)), settings, _plan(loader))
+
+
+def has_own_order(loader: "DataLoader") -> bool:
+    """Return whether the order of the epochs is made by a sampler of the user's."""
+    return loader._steps is None and not isinstance(loader._asked.dataset, IterableDataset)
+
+
+def _plan(loader: "DataLoader") -> Plan:
+    """Return what each step of an epoch is made of: a list of indices, or one index without batches."""
+    # Not the loader itself, which has the consumer that asks: so it goes with the last reference to it.
+    steps = loader._steps
+    order: Any = loader.batch_sampler if loader.batch_sampler is not None else loader.sampler
+
+    def plan(epoch: int) -> Iterator[Any]:
+        if epoch > MOST_EPOCH:
+            # Looked for ahead of time, and never begun.
+            return iter(())
+        if steps is not None:
+            steps.epoch = epoch
+        return iter(order)
+
+    return plan
 
 
 def _worker(loader: "DataLoader") -> tuple[Any, ...]:
@@ -102,9 +130,7 @@ def _rebatching(loader: "DataLoader", settings: Settings, worker_size: int | Non
         collate_fn=loader.collate_fn,
         worker_init_fn=loader.worker_init_fn,
     )
-    one = Settings(
-        settings.buffer_size, settings.load_indefinitely, settings.early_preload, settings.strategy, 1, settings.timeout
-    )
+    one = replace(settings, producers=1)
     return Consumer(Items(inner, size, asked.drop_last), one, lambda epoch: repeat(None))
 
 

@@ -6,6 +6,7 @@ free only when the next step is asked for, so there is nothing to decide in betw
 
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,7 @@ class Consumer:
         self.settings = settings
         self.plan = plan
         self.producers: Producers | None = None
+        self.end: Callable[[], Any] = lambda: None
         self.passes = 0
         self.failed = False
         """Whether the last error was the dataset's, after which the producers are as good as before."""
@@ -66,27 +68,42 @@ class Consumer:
             settings = self.settings
             self.producers = Producers(self.supply, settings.producers, settings.strategy)
             # Ends them, too, when nobody refers to this object any more.
-            weakref.finalize(self, self.producers.end).atexit = False
-            self.numbers[0] = epoch
-            self._give_out()
-            if settings.early_preload:
-                # ASYNC-4: the first item fixes the layout, without which no other one can be loaded.
-                self.load_first(epoch)
+            end = weakref.finalize(self, self.producers.end)
+            end.atexit = False
+            self.end = end
+            with self._closing():
+                self.numbers[0] = epoch
+                self._give_out()
+                if settings.early_preload:
+                    # ASYNC-4: the first item fixes the layout, without which no other one can be loaded.
+                    self.load_first(epoch)
 
     def load_first(self, epoch: int) -> Said | None:
         """Wait until the first place is filled: what was said of it, or None if there is no first place."""
         self.preload(epoch)
-        try:
+        with self._closing():
             while self.ring.slots[0].phase is Phase.FILLING:
                 self._hear()
+        return self.said.get(0)
+
+    @contextmanager
+    def _closing(self) -> Iterator[None]:
+        """Close after an error or an interrupt: what the ring says and what was sent may differ then."""
+        try:
+            yield
         except BaseException:
             self.close()
             raise
-        return self.said.get(0)
 
     def begin(self, epoch: int) -> "Pass":
         """Begin an epoch of the loader; what was loaded for another one is thrown away (ASYNC-6)."""
         self.preload(epoch)
+        with self._closing():
+            self._begin(epoch)
+        self.passes += 1
+        return Pass(self, self.passes)
+
+    def _begin(self, epoch: int) -> None:
         assert self.producers is not None
         kept = [offer for offer in self.ring.offers() if self.numbers.get(offer) == epoch]
         self.ring = self.ring.begin(kept[0] if kept else None)
@@ -97,8 +114,6 @@ class Consumer:
         for producer in range(self.settings.producers):
             self.producers.send(producer, Left(now))
         self._give_out()
-        self.passes += 1
-        return Pass(self, self.passes)
 
     def next(self) -> Any:
         """Return the next step, in memory that is the ring's. StopIteration at the end of the epoch."""
@@ -126,7 +141,8 @@ class Consumer:
         self._reset()
         self.passes += 1
         if producers is not None:
-            producers.end()
+            # LEAK-5: nothing remembers them afterwards.
+            self.end()
 
     def _delivered(self, said: Said, slot: int) -> Any:
         if said.failure is not None:

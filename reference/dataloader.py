@@ -25,7 +25,7 @@ from typing import Any
 import torch
 import torch.utils.data
 
-from .asynchronous import check_mode, consumer_of, rebatched_length, settings_of
+from .asynchronous import check_mode, consumer_of, has_own_order, rebatched_length, settings_of
 from .collate import collate, convert
 from .consumer import Consumer
 from .enums import DataLoaderMode
@@ -99,7 +99,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         if mode is not DataLoaderMode.Sync:
             settings = settings_of(async_options, asked.workers, self.timeout)
             self._consumer = consumer_of(self, settings, rebatched_worker_size)
-            self._consumer.preload(self._epoch)
+            if not has_own_order(self):
+                self._consumer.preload(self._epoch)
 
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
         epoch = check_epoch(self._epoch)
@@ -116,12 +117,6 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         made = Pass(self._persistent_source() if self.persistent_workers else super().__iter__())
         self._passes.add(made)
         return made
-
-    def _orders(self, epoch: int) -> Iterator[Any]:
-        """Return what each step of an epoch is made of: a list of indices, or one index without batches."""
-        if self._steps is not None:
-            self._steps.epoch = epoch
-        return iter(self.batch_sampler if self.batch_sampler is not None else self.sampler)
 
     def _persistent_source(self) -> Any:
         """Return torch's iterator over the persistent workers, or over new ones while those are in use."""

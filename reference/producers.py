@@ -13,6 +13,7 @@ import weakref
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import send_handle
+from multiprocessing.util import Finalize
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -44,6 +45,8 @@ class Producers:
         self.processes: list[Any] = []
         self.filed: list[_Filed] = []
         _crews.add(self)
+        # ASYNC-8: a process of multiprocessing joins its children, before exit handlers and without saying a word.
+        self.last = Finalize(None, _end_all, exitpriority=0)
         try:
             for number in range(count):
                 self._start(supply, number, strategy)
@@ -118,8 +121,11 @@ class Producers:
         if self.owner != os.getpid():
             return  # a fork has copied the object, and not the processes
         for number, line in enumerate(self.lines):
-            self.send(number, Stop())
-            line.close()
+            if not line.closed:
+                # Who hangs does not empty its line: there is nothing to wait for.
+                os.set_blocking(line.fileno(), False)
+                self.send(number, Stop())
+                line.close()
         self._join(_LAST_ITEM)
         for end in ("terminate", "kill"):
             for process in self.processes:
@@ -130,6 +136,7 @@ class Producers:
             # ASYNC-8, LEAK-1, LEAK-2
             process.close()
         self.lines, self.processes, self.filed = [], [], []
+        self.last.cancel()
 
     def _join(self, seconds: float) -> None:
         deadline = monotonic() + seconds

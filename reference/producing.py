@@ -6,6 +6,7 @@ The supply is what differs: batches of a map-style dataset, batches of a stream,
 """
 
 import gc
+import os
 import signal
 from collections import deque
 from contextlib import suppress
@@ -136,6 +137,9 @@ class _Producer:
         ready: list[Any] = []
         while not ready:
             ready = wait([self.line, parent.sentinel], _LOOK_AGAIN)
+            if not ready and parent.pid is not None:
+                # A fork of the parent may keep both open: an error if there is no such process any more.
+                os.kill(parent.pid, 0)
         if self.line not in ready:
             raise EOFError("The consumer's process has ended.")
         message = self.line.recv()
