@@ -2,9 +2,10 @@
 
     python tests/benchmarks/harness.py
 
-Three rows read the very same scenarios (3 ranks, about 50 samples, no workers) with torch's loader. Their repetitions
-are interleaved, so that a machine that is busy for a while is busy for all of them, and medians are shown. Below them,
-as information, the whole map family as a run draws it, and whole runs of pytest with their processor time.
+Rows 1 to 3 read the very same scenarios (3 ranks, about 50 samples, no workers) with torch's loader, rows 4 and 5
+others with two workers. Their repetitions are interleaved, so that a machine that is busy for a while is busy for all
+of them, and medians are shown. As information, the whole map family as a run draws it, and whole runs of pytest with
+their processor time.
 """
 
 import argparse
@@ -43,10 +44,11 @@ RUNS = tuple((impl, tier) for tier in ("quick", "gate") for impl in ("torch", "r
 
 @dataclass(frozen=True)
 class Row:
-    """One way to go through scenarios: `run()` gives how many it went through."""
+    """One way to go through scenarios: `run()` gives how many; `base` is the row it is compared with."""
 
     name: str
     run: Callable[[], int]
+    base: str = "2"
 
 
 @st.composite
@@ -58,6 +60,13 @@ def three_ranks(draw: st.DrawFn) -> Scenario:
     shuffle = draw(st.booleans())
     seed = draw(st.integers(0, 2**31 - 2)) if shuffle else 0
     return Scenario(samples, 3, batch_size, drop_last=drop_last, shuffle=shuffle, seed=seed)
+
+
+@st.composite
+def two_workers(draw: st.DrawFn) -> Scenario:
+    """Scenarios with worker processes: one rank, one epoch, nothing read twice."""
+    samples, batch_size = draw(st.integers(10, 20)), draw(st.integers(1, 3))
+    return Scenario(samples, 1, batch_size, drop_last=draw(st.booleans()), num_workers=2)
 
 
 def draw_each(strategy: st.SearchStrategy[Scenario], examples: int, take: Callable[[Scenario], object]) -> int:
@@ -97,7 +106,7 @@ def request_of(scenario: Scenario, rank: int) -> Request:
         shuffle=scenario.shuffle,
         seed=scenario.seed,
         drop_last=scenario.drop_last,
-        num_workers=0,
+        num_workers=scenario.num_workers,
         rank=rank,
         world_size=scenario.world_size,
         replication_factor=1,
@@ -108,12 +117,9 @@ def request_of(scenario: Scenario, rank: int) -> Request:
     )
 
 
-def rows(fleet: Fleet, examples: int) -> list[Row]:
-    """The ways that are compared; those that draw and judge do so exactly as a campaign does."""
-    strategy = three_ranks()
-    scenarios: list[Scenario] = []
-    draw_each(strategy, examples, scenarios.append)
-    clauses = family_clauses("map", fleet.claims)
+def judging(fleet: Fleet, family: str) -> Callable[[Scenario], None]:
+    """What a campaign of the family does with a scenario."""
+    clauses = family_clauses(family, fleet.claims)
 
     def judge(scenario: Scenario) -> None:
         trace = observe(fleet, scenario)
@@ -122,17 +128,35 @@ def rows(fleet: Fleet, examples: int) -> list[Row]:
             # torch's loader draws from the caller's generator, which ORDER-11, a SHOULD, says.
             assert not verdict or clause.level == "SHOULD", f"{clause.id} fires on {scenario.code}"
 
-    def bare() -> int:
+    return judge
+
+
+def bare(strategy: st.SearchStrategy[Scenario], examples: int) -> Callable[[], int]:
+    """The scenarios, drawn beforehand, and read in this process."""
+    scenarios: list[Scenario] = []
+    draw_each(strategy, examples, scenarios.append)
+
+    def read() -> int:
         for scenario in scenarios:
             read_bare(scenario)
         return len(scenarios)
 
+    return read
+
+
+def rows(fleet: Fleet, examples: int) -> list[Row]:
+    """The ways that are compared; those that draw and judge do so exactly as a campaign does."""
+    few = max(1, examples // 20)
+    judge, judge_workers = judging(fleet, "map"), judging(fleet, "workers")
+    plain, working = three_ranks(), two_workers()
     return [
-        Row("1 bare loader, in this process", bare),
-        Row("  Hypothesis drawing, nothing else", lambda: draw_each(strategy, examples, lambda _: None)),
-        Row("2 Hypothesis and the bare loader, in this process", lambda: draw_each(strategy, examples, read_bare)),
-        Row("3 the whole harness: Hypothesis, fleet and judges", lambda: draw_each(strategy, examples, judge)),
+        Row("1 bare loader, in this process", bare(plain, examples)),
+        Row("  Hypothesis drawing, nothing else", lambda: draw_each(plain, examples, lambda _: None)),
+        Row("2 Hypothesis and the bare loader, in this process", lambda: draw_each(plain, examples, read_bare)),
+        Row("3 the whole harness: Hypothesis, fleet and judges", lambda: draw_each(plain, examples, judge)),
         Row("  the map family as a run draws it", lambda: draw_each(map_style(fleet.claims), examples, judge)),
+        Row("4 bare loader with two workers", bare(working, few), "4"),
+        Row("5 the whole harness on it", lambda: draw_each(working, few, judge_workers), "4"),
     ]
 
 
@@ -168,10 +192,13 @@ def _processor_seconds() -> float:
 
 
 def table(ways: Sequence[Row], rates: Sequence[float]) -> Iterator[str]:
-    """The rates, and what each is of row 2."""
-    middle = next(rate for way, rate in zip(ways, rates, strict=True) if way.name.startswith("2"))
-    shown = [(way.name, f"{rate:,.0f}", f"{rate / middle:.2f}") for way, rate in zip(ways, rates, strict=True)]
-    yield from aligned([("", "scenarios/s", "of row 2"), *shown])
+    """The rates, and what each is of the rate of its base."""
+    bases = {way.base: rate for way, rate in zip(ways, rates, strict=True) if way.name.startswith(way.base)}
+    shown = [
+        (way.name, f"{rate:,.0f}", f"{rate / bases[way.base]:.2f} of {way.base}")
+        for way, rate in zip(ways, rates, strict=True)
+    ]
+    yield from aligned([("", "scenarios/s", "of row"), *shown])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
