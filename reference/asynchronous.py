@@ -109,6 +109,7 @@ def _worker(loader: "DataLoader") -> tuple[Any, ...]:
         asked.workers,
         loader._base_seed,
         asked.options.Distributed.processId,
+        asked.combined_batch or 0,
     )
 
 
@@ -117,6 +118,8 @@ def _rebatching(loader: "DataLoader", settings: Settings, worker_size: int | Non
     size = asked.combined_batch
     if size is None:
         raise ValueError("batch_size is None, but AsyncRebatched cuts batches of a size: give one, or use Async.")
+    if worker_size is not None:
+        check_integer("rebatched_worker_size", worker_size, most=size)
     from .dataloader import DataLoader
 
     inner = DataLoader(

@@ -136,12 +136,18 @@ def first_rows(view: torch.Tensor, count: int) -> torch.Tensor:
     return view[:count] if view.dim() else view
 
 
-def layout_of(item: Any) -> Layout:
-    """Return the layout that an item fixes. Raises TypeError, which names the place, if it can't be an item."""
+def layout_of(item: Any, rows: int = 0, full: int = 0) -> Layout:
+    """Return the layout that an item fixes. Raises TypeError, which names the place, if it can't be an item.
+
+    With `full` the item may be a batch of too few `rows`: where it has those, there is room for a full one.
+    """
     leaves, offset = [], 0
     for path, tensor in walk(item):
-        leaves.append(Leaf(path, tensor.dtype, tuple(tensor.shape), offset))
-        offset += -(-_bytes(tensor.dtype, tensor.shape) // _ALIGNMENT) * _ALIGNMENT
+        shape = tuple(tensor.shape)
+        if shape[:1] == (rows,) and rows < full:
+            shape = (full, *shape[1:])
+        leaves.append(Leaf(path, tensor.dtype, shape, offset))
+        offset += -(-_bytes(tensor.dtype, shape) // _ALIGNMENT) * _ALIGNMENT
     shell = rebuild(item, iter([torch.empty(0, dtype=leaf.dtype) for leaf in leaves]))
     return Layout(shell, structure_of(item), tuple(leaves), max(_PAGE, -(-offset // _PAGE) * _PAGE))
 

@@ -62,6 +62,11 @@ class Said(NamedTuple):
 class Supply(Protocol):
     """What a producer puts into slots. It is pickled, or inherited, before it is opened."""
 
+    rows: int
+    """The samples of the last item, where items are batches."""
+    full: int
+    """The samples of a full item, or 0 where that is not known."""
+
     def open(self, number: int) -> None:
         """Get ready in producer `number`."""
         ...
@@ -175,7 +180,8 @@ class _Producer:
         item = self.supply.item(order)
         if isinstance(item, Failure):
             return item
-        self._agree(layout_of(item))
+        # WORK-14: the first that comes may be the last of an epoch, after an error or of a worker with a small share.
+        self._agree(layout_of(item, self.supply.rows, self.supply.full))
         assert self.layout is not None
         return self.layout.put(item, self._views(order.slot), order.place.step)
 

@@ -31,6 +31,8 @@ class Items:
         self.drop_last = drop_last
         self.epoch = -1
         self.items: Iterator[Any] = iter(())
+        # What an item is made of, and how much makes a full one, is its own affair.
+        self.rows = self.full = 0
         self.smaller: int | None = None
         """The item of this epoch that was smaller than the first one."""
 
@@ -134,8 +136,12 @@ class _Worker:
         workers: int,
         seed: int,
         rank: int,
+        full: int = 0,
     ) -> None:
-        """Keep what a worker of the loader needs; `workers` 0 is a producer that passes for the main process."""
+        """Keep what a worker of the loader needs; `workers` 0 is a producer that passes for the main process.
+
+        `full` are the samples of a full step, 0 if that is not known.
+        """
         self.source = Source(dataset)
         self.collate_fn = collate_fn
         self.initialiser = initialiser
@@ -144,6 +150,7 @@ class _Worker:
         self.rank = rank
         self.number = 0
         self.epoch = -1
+        self.rows, self.full = 0, full
 
     def open(self, number: int) -> None:
         """Become worker `number`."""
@@ -179,12 +186,13 @@ class Batches(_Worker):
         """Known where the step will be gathered."""
         dataset = self.source.dataset
         is_gathered = type(dataset) is TensorDataset and isinstance(order.ask, list) and self.collate_fn is collate
-        return layout_of_gathered(dataset, len(order.ask)) if is_gathered else None
+        return layout_of_gathered(dataset, max(self.full, len(order.ask))) if is_gathered else None
 
     def item(self, order: Order) -> Any:
         """Return the step, or a Failure."""
         self.begins(order)
         samples = self.source.__getitems__(order.ask) if isinstance(order.ask, list) else self.source[order.ask]
+        self.rows = len(order.ask) if isinstance(order.ask, list) else 0
         return Collating(self.collate_fn, sends=False)(samples)
 
     def put(self, order: Order, layout: Layout, views: list[torch.Tensor]) -> tuple[int, ...] | Failure | None:
@@ -220,6 +228,7 @@ class Stream(_Worker):
         elements = list(islice(self.elements, size))
         if not elements or (len(elements) < size and drop_last):
             raise StopIteration
+        self.rows = len(elements)
         return Collating(self.collate_fn, sends=False)(elements)
 
     def put(self, order: Order, layout: Layout, views: list[torch.Tensor]) -> tuple[int, ...] | Failure | None:
