@@ -127,7 +127,11 @@ class Consumer:
                 raise StopIteration
             if isinstance(answer, int):
                 return self._delivered(self.said.pop(answer), answer)
-            self._hear()
+            before = self.ring
+            # Asking may have freed the slots of producers that have ended.
+            self._give_out()
+            if self.ring == before:
+                self._hear()
 
     @property
     def is_used(self) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -13,7 +14,7 @@ from async_probes import producers, until_error
 from reference_probes import Numbers, Stream
 from test_async_loader import ASYNC, REBATCHED, SYNC, loader
 from test_faults import FailsOnce, Faulty, FaultyStream, die, hang, throw, throw_local
-from torch.utils.data import DistributedSampler
+from torch.utils.data import DistributedSampler, IterableDataset, get_worker_info
 
 import reference as poptorch
 from reference import DataLoaderMode
@@ -22,6 +23,7 @@ from reference.shuffle import MOST_EPOCH
 pytestmark = [
     pytest.mark.filterwarnings("ignore:This DataLoader will create"),
     pytest.mark.filterwarnings("ignore:The last step of each epoch"),
+    pytest.mark.filterwarnings("ignore:Each of the"),
 ]
 STREAM = poptorch.split(Stream(9))
 
@@ -213,6 +215,23 @@ def test_the_last_epoch_of_all_is_whole() -> None:
         assert [step.tolist() for step in made] == [step.tolist() for step in peer]
         made.terminate()
         peer.terminate()
+
+
+class LastHasAll(IterableDataset[int]):
+    """The last worker yields all five elements, and the others none."""
+
+    def __iter__(self) -> Iterator[int]:
+        info = get_worker_info()
+        return iter(range(5 if info is None or info.id == info.num_workers - 1 else 0))
+
+
+@pytest.mark.parametrize(("workers", "size"), list(product((1, 2, 5), (1, 2, 3))))
+def test_workers_without_data_do_not_stop_those_with_some(workers: int, size: int) -> None:
+    """However many ends come before the next step, and however few slots there are for them (ASYNC-1)."""
+    made = loader(ASYNC, LastHasAll(), 1, num_workers=workers, ahead={"buffer_size": size}, timeout=5)
+    for _ in range(2):
+        assert [int(step) for step in made] == [0, 1, 2, 3, 4]
+    made.terminate()
 
 
 def test_an_epoch_is_begun_while_a_step_of_another_is_written() -> None:
