@@ -146,8 +146,9 @@ def waits(line: Connection) -> None:
         passing = iter(made)
         next(passing)
         next(passing)
-        line.send(producers(made))
         try:
+            # The interrupt may come as soon as this is said.
+            line.send(producers(made))
             next(passing)
         except KeyboardInterrupt:
             line.send("interrupted")

@@ -174,4 +174,4 @@ class Users(RuleBasedStateMachine):
 
 
 TestUsers = Users.TestCase
-TestUsers.settings = settings(max_examples=120, stateful_step_count=15)
+TestUsers.settings = settings(max_examples=80, stateful_step_count=15)
