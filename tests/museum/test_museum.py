@@ -36,8 +36,8 @@ def _alone(clause: str) -> list[type[KnownBad]]:
     return [loader for loader in MUSEUM if loader.clause == clause and not loader.related and not loader.escapes]
 
 
-# One of each clause of chapters 1 to 3. `python -m tests.museum.kill_matrix` judges the whole museum at the gate, in half
-# an hour; here the quick tier serves but for clauses that need the gate's number of draws to find the smallest case.
+# One of each clause of chapters 1 to 3. `python -m tests.museum.kill_matrix` judges the whole museum at the gate, in
+# half an hour; here the quick tier serves but for clauses that need the gate's draws to find the smallest case.
 _NEED_THE_GATE = ("ORDER-8", "ORDER-12", "ORDER-13")
 _RUN_WHOLE = [_alone(clause)[0] for clause in CLAUSES if clause.startswith(("BATCH", "COUNT", "PART", "ORDER"))]
 
