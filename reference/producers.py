@@ -104,8 +104,8 @@ class Producers:
                     # It hung up, and has ended or is about to.
                     self.processes[self.lines.index(ready[0])].join(_LAST_WORDS)
                     raise death(self._codes()) from None
-            if self._codes():
-                raise death(self._codes())
+            if codes := self._codes():
+                raise death(codes)
             if timeout and monotonic() >= deadline:
                 raise RuntimeError(
                     f"No worker has delivered anything for {timeout:g} s, the timeout of the loader: see where the "

@@ -170,13 +170,12 @@ class Ring(NamedTuple):
     def begin(self, epoch: int | None = None) -> "Ring":
         """Begin one of the epochs that are on offer; None begins one for which nothing was loaded."""
         assert epoch is None or epoch in self.offers()
-        newest = max(self.next.epoch, self.load.epoch)
-        target = newest + 1 if epoch is None else epoch
+        # Loading is never behind reading.
+        target = self.load.epoch + 1 if epoch is None else epoch
         if target == self.next.epoch:
             return self._replace(is_wanted=True)
         ring = self._left(target)
-        is_loaded = target <= self.load.epoch or any(end.epoch == target for end in self.ends)
-        if not is_loaded:
+        if target > self.load.epoch:
             ring = ring._replace(load=Place(target, 0), turn=0, ended=frozenset())
         ends = tuple(end for end in self.ends if end.epoch >= target)
         return ring._replace(next=Place(target, 0), ends=ends, is_wanted=True)

@@ -178,6 +178,15 @@ class _Worker:
             seed_generators(epoch_seed, self.number)
         return True
 
+    def item(self, order: Order) -> Any:
+        """Return the step that is ordered, or a Failure."""
+        raise NotImplementedError
+
+    def put(self, order: Order, layout: Layout, views: list[torch.Tensor]) -> tuple[int, ...] | Failure | None:
+        """Copy the step."""
+        item = self.item(order)
+        return item if isinstance(item, Failure) else layout.put(item, views, order.place.step)
+
 
 class Batches(_Worker):
     """Steps of a map-style dataset: the order names the samples, or, without batches, the one sample."""
@@ -204,8 +213,7 @@ class Batches(_Worker):
                 return gather(tensors, order.ask, views)
             if not hasattr(self.source.dataset, "__getitems__"):
                 return put_samples(self.source, order.ask, layout, views, order.place.step)
-        item = self.item(order)
-        return item if isinstance(item, Failure) else layout.put(item, views, order.place.step)
+        return super().put(order, layout, views)
 
     def _is_plain(self, ask: Any, layout: Layout) -> bool:
         """Whether the step is a batch of our own collating, and no larger than a slot."""
@@ -230,8 +238,3 @@ class Stream(_Worker):
             raise StopIteration
         self.rows = len(elements)
         return Collating(self.collate_fn, sends=False)(elements)
-
-    def put(self, order: Order, layout: Layout, views: list[torch.Tensor]) -> tuple[int, ...] | Failure | None:
-        """Copy the next step."""
-        item = self.item(order)
-        return item if isinstance(item, Failure) else layout.put(item, views, order.place.step)
