@@ -1,0 +1,200 @@
+"""Decides how a pipeline becomes a loader: one epoch for each iterator, one valid iterator, and an end.
+
+An epoch begins with the first `next()` of its iterator. Its seed is hashed from what `seed(n)` said and the number of
+epochs that were begun since; without a seed, from torch's initial seed and the number of epochs begun at all.
+
+    reads      iter()                   resume()
+    running    valid, others are not    -
+    paused     ends any `for`           goes on where it stopped
+    over       StopIteration, always    -
+    shut down  RuntimeError             RuntimeError
+"""
+
+import copy
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Any
+
+import torch
+from torch.utils.data import IterDataPipe, MapDataPipe
+from torch.utils.data.graph_settings import apply_shuffle_settings
+
+from .checks import check_integer, show
+from .datapipes import MapToIter
+from .fullsync import told
+from .pipe_graph import Pipe, check_sharding, copied, shard, walk
+from .pipe_messages import close
+from .pipe_seeds import Draw, Seeds, assign, hashed, is_random, seed_pipes
+from .reading_service import InProcessReadingService, finalize
+
+_MOST_SEED = 2**64 - 1
+
+
+class Shuffle:
+    """An adapter that turns every `shuffle` of a graph on or off; on, it adds one where there is none."""
+
+    def __init__(self, enable: bool | None = None) -> None:
+        self.enable = enable
+
+    def __call__(self, datapipe: Pipe) -> Pipe:
+        return apply_shuffle_settings(datapipe, self.enable)
+
+
+class DataLoader2:
+    """Iterates a pipeline as its reading service says. Each iterator is one epoch; the newest one is valid."""
+
+    def __init__(
+        self,
+        datapipe: Any,
+        datapipe_adapter_fn: Callable[[Any], Any] | Sequence[Callable[[Any], Any]] | None = None,
+        reading_service: Any = None,
+    ) -> None:
+        if isinstance(datapipe, MapDataPipe):
+            datapipe = MapToIter(datapipe)
+        if not isinstance(datapipe, IterDataPipe):
+            raise TypeError(
+                f"datapipe is {show(datapipe)}, but the end of a graph of DataPipes is wanted: wrap what you have in "
+                f"torch.utils.data.datapipes.iter.IterableWrapper."
+            )
+        pipe: Any = copied(datapipe)
+        adapters = [datapipe_adapter_fn] if callable(datapipe_adapter_fn) else datapipe_adapter_fn or []
+        for adapt in adapters:
+            pipe = adapt(pipe)
+        # PIPE-18: here, and not in a worker where nobody would hear of it.
+        check_sharding(pipe)
+        assign(pipe)
+        self.datapipe = pipe
+        # A service belongs to one loader; the one that was given may serve others too.
+        self.reading_service = copy.deepcopy(reading_service) if reading_service else InProcessReadingService()
+        self._is_initialised = False
+        self._seed: int | None = None
+        self._epoch = 0
+        self._newest = 0
+        self._elements: Iterator[Any] | None = None
+        # PIPE-17: also where nobody refers to the loader any more, and when the program ends.
+        self._end = weakref.finalize(self, finalize, self.reading_service, "its loader was given up")
+
+    def seed(self, seed: int) -> None:
+        """Let the epochs that follow be those of this seed, from its first one. 0 to 2**64 - 1."""
+        self._check_alive()
+        # PIPE-8
+        self._seed = check_integer("seed", seed, least=0, most=_MOST_SEED)
+        self._epoch = 0
+
+    def __iter__(self) -> "DataLoader2Iterator":
+        self._check_alive()
+        self._newest += 1
+        return DataLoader2Iterator(self, self._newest)
+
+    def _begin(self) -> Iterator[Any]:
+        """Begin an epoch; what is left of another one is dropped."""
+        self._leave()
+        if not self._is_initialised:
+            self.datapipe = self.reading_service.initialize(self.datapipe)
+            self._place = getattr(self.reading_service, "place", InProcessReadingService.place)
+            shard(self.datapipe, self._place, 1, 0)
+            self._is_initialised = True
+        # PIPE-5, PIPE-6: the epoch is hashed with the seed; nothing is drawn from the caller's generators.
+        seed = hashed((torch.initial_seed() if self._seed is None else self._seed) % 2**64, self._epoch)
+        self._epoch += 1
+        seed = self.reading_service.initialize_iteration(seed)
+        seeds = Seeds(seed, self._place)
+        pipes = list(filter(is_random, walk(self.datapipe)))
+        seed_pipes(pipes, [vars(pipe).get("loader_draw", Draw(2**30 + at)) for at, pipe in enumerate(pipes)], seeds)
+        self._elements = iter(self.reading_service.reset(self.datapipe, seeds))
+        return self._elements
+
+    def _leave(self) -> None:
+        if self._elements is not None:
+            elements, self._elements = self._elements, None
+            close(elements)
+            self.reading_service.finalize_iteration()
+
+    def shutdown(self, reason: str = "it was shut down") -> None:
+        """Leave nothing running. May be called any number of times; the loader can't be used after it."""
+        if self._end.detach() is not None:
+            try:
+                self._leave()
+            finally:
+                finalize(self.reading_service, reason)
+
+    def _check_alive(self) -> None:
+        if not self._end.alive:
+            # PIPE-17
+            raise RuntimeError(
+                "The loader has been shut down, by shutdown() or by an error in an epoch: make a new DataLoader2."
+            )
+
+    def __enter__(self) -> "DataLoader2":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.shutdown()
+
+
+class DataLoader2Iterator:
+    """One epoch. It refers to its loader, which therefore lives as long as somebody iterates."""
+
+    def __init__(self, loader: DataLoader2, number: int) -> None:
+        self.loader, self.number = loader, number
+        self.elements: Iterator[Any] | None = None
+        self.is_over = False
+        self.is_paused = False
+        self._limit: int | None = None
+        self._rest = 0
+
+    def __iter__(self) -> "DataLoader2Iterator":
+        return self
+
+    def __next__(self) -> Any:
+        self._check()
+        if self.is_over or self.is_paused:
+            raise StopIteration
+        try:
+            if self.elements is None:
+                self.elements = self.loader._begin()
+            element = next(self.elements)
+        except StopIteration:
+            self.is_over = True
+            self.loader._leave()
+            raise
+        except BaseException as error:
+            # What is left of the epoch is of no use, and other ranks must not wait for it.
+            self.loader.shutdown(told(error))
+            raise
+        self._count()
+        return element
+
+    def _check(self) -> None:
+        self.loader._check_alive()
+        if self.number != self.loader._newest:
+            # PIPE-16
+            raise RuntimeError(
+                "This iterator is not valid any more, because a newer one was made from the same loader: use that one, "
+                "or make another DataLoader2."
+            )
+
+    def _count(self) -> None:
+        if self._limit is not None:
+            self._rest -= 1
+            self.is_paused = self._rest == 0
+
+    def limit(self, num_batches: int | None) -> None:
+        """Pause whenever that many more elements were yielded, until `resume`; None for no limit."""
+        self._limit = None if num_batches is None else check_integer("num_batches", num_batches)
+        self._rest = self._limit or 0
+
+    def pause(self) -> None:
+        """Yield nothing until `resume`. Workers stop when they are as far ahead as they may be."""
+        self._check()
+        self.is_paused = True
+
+    def resume(self) -> None:
+        """Go on with the element behind the last one."""
+        # PIPE-19
+        self._check()
+        self.is_paused = False
+        self._rest = self._limit or 0

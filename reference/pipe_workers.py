@@ -1,0 +1,177 @@
+"""Decides what a worker of a pipeline does: it runs its copy of the graph, and sends chunks of what comes out.
+
+Its part of the elements is set in the worker, then the user's initialiser may change the graph. What a dispatcher runs
+stands in the graph as `Dispatched`, which reads from the line to it.
+"""
+
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from torch.utils.data import IterDataPipe
+from torch.utils.data._utils import worker as torch_worker
+
+from .faults import Failure
+from .pipe_graph import Pipe, shard, walk
+from .pipe_messages import Begin, Job, More, WorkerInfo, close, fill, leave, packed, parent, raising, settle
+from .pipe_seeds import Draw, Seeds, is_random, seed_pipes
+from .worker import seed_generators
+
+
+def initialised(pipe: Pipe, info: WorkerInfo, init: Callable[..., Any] | None) -> Pipe:
+    """The graph as the user's initialiser returns it."""
+    if init is None:
+        return pipe
+    changed = init(pipe, info)
+    if not isinstance(changed, IterDataPipe):
+        raise TypeError(
+            f"worker_init_fn of worker {info.worker_id} returned {type(changed).__name__}, but the graph that the "
+            f"worker shall run is wanted: end it with `return datapipe`."
+        )
+    return changed
+
+
+class Inbox:
+    """The worker's end of the line to the dispatcher."""
+
+    def __init__(self, line: Connection) -> None:
+        self.line = line
+        self.number = -1
+        self.chunks: deque[Any] = deque()
+
+    def begin(self, number: int) -> None:
+        """Ask for the first chunk of an epoch; what comes of an earlier one is dropped."""
+        self.number = number
+        self.chunks.clear()
+        self._ask()
+
+    def _ask(self) -> None:
+        try:
+            self.line.send(More(self.number))
+        except OSError:
+            self._is_alone()
+
+    def read(self) -> None:
+        """Take a message off the line, and ask for the next chunk at once."""
+        try:
+            chunk = pickle.loads(self.line.recv_bytes())
+        except (EOFError, OSError):
+            self._is_alone()
+            return
+        if chunk[0] == self.number:
+            self.chunks.append(chunk)
+            if not chunk[2]:
+                self._ask()
+
+    def _is_alone(self) -> None:
+        self.line.close()
+        # PIPE-15
+        error = RuntimeError("The dispatching process has ended: see what it printed, and whether memory ran out.")
+        self.chunks.append((self.number, [], True, Failure(error, "before the dispatch")))
+
+    def take(self) -> Any:
+        """The next chunk."""
+        while not self.chunks:
+            if parent() in wait([self.line, parent()]) and not self.line.poll():
+                raise SystemExit
+            self.read()
+        return self.chunks.popleft()
+
+
+class Dispatched(IterDataPipe[Any]):
+    """Stands in a worker's graph for what the dispatcher runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inbox: Inbox | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        assert self.inbox is not None
+        is_over = False
+        while not is_over:
+            _, elements, is_over, failure = self.inbox.take()
+            yield from elements
+            if failure is not None:
+                raise failure.error
+
+
+def work(line: Connection, dispatcher: Connection | None, pipe: Pipe, noted: list[Draw], job: Job) -> None:
+    """Be a worker until the main process hangs up."""
+    settle([line, dispatcher])
+    info = torch_worker.WorkerInfo(id=job.info.worker_id, num_workers=job.info.num_workers, seed=0, dataset=pipe)
+    torch_worker._worker_info = info
+    inbox = Inbox(dispatcher) if dispatcher is not None else None
+    try:
+        _Worker(line, inbox, noted, job).run(pipe)
+    except (EOFError, OSError, SystemExit):
+        # The main process has hung up; what it no longer reads is of no use.
+        leave()
+
+
+class _Worker:
+    def __init__(self, line: Connection, inbox: Inbox | None, noted: list[Draw], job: Job) -> None:
+        self.line, self.inbox, self.noted, self.job = line, inbox, noted, job
+        self.number = -1
+        self.failure: Failure | None = None
+        self.elements: Iterator[Any] | None = None
+
+    def run(self, pipe: Pipe) -> None:
+        try:
+            shard(pipe, self.job.place, self.job.info.num_workers, self.job.info.worker_id)
+            for each in walk(pipe):
+                if isinstance(each, Dispatched):
+                    each.inbox = self.inbox
+            known = list(filter(is_random, walk(pipe)))
+            pipe = initialised(pipe, self.job.info, self.job.init)
+            added = [each for each in walk(pipe) if is_random(each) and not any(each is one for one in known)]
+            self.random = known + added
+        except (Exception, SystemExit) as error:
+            # PIPE-15
+            self.failure = Failure(error, "by the worker initialiser")
+        while (message := self._wait()) is not None:
+            if isinstance(message, Begin):
+                self._begin(message, pipe)
+            elif message.number == self.number:
+                self._send_chunk()
+
+    def _wait(self) -> Any:
+        while True:
+            lines: list[Any] = [self.line, parent()]
+            # What was asked for is read also while nothing is to do, or the dispatcher would stand before a full line.
+            if self.inbox is not None and not self.inbox.line.closed:
+                lines.append(self.inbox.line)
+            ready = wait(lines)
+            if self.line in ready:
+                return self.line.recv()
+            if self.inbox is not None and self.inbox.line in ready:
+                self.inbox.read()
+            elif parent() in ready:
+                return None
+
+    def _begin(self, message: Begin, pipe: Pipe) -> None:
+        self.number = message.number
+        close(self.elements)
+        self.elements = None
+        if self.inbox is not None:
+            self.inbox.begin(message.number)
+        seeds = Seeds(message.seed, self.job.place, self.job.info.worker_id)
+        seed_generators(message.seed, self.job.place.rank * 2**16 + self.job.info.worker_id)
+        try:
+            if self.failure is None:
+                seed_pipes(self.random, self.noted, seeds)
+                changed = self.job.reset(pipe, self.job.info, seeds) if self.job.reset is not None else None
+                self.elements = iter(pipe if changed is None else changed)
+        except (Exception, SystemExit) as error:
+            self.elements = raising(Failure(error, "at the beginning of an epoch"))
+        self.line.send_bytes(pickle.dumps((self.number,)))
+
+    def _send_chunk(self) -> None:
+        if self.failure is not None:
+            self.line.send_bytes(packed(self.number, [], True, self.failure))
+            return
+        assert self.elements is not None
+        chunk: list[Any] = []
+        is_over, failure = fill(chunk, self.elements, self.job.chunk)
+        self.line.send_bytes(packed(self.number, chunk, is_over, failure))

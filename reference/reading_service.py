@@ -1,0 +1,221 @@
+"""Decides where a pipeline runs: in this process, in workers, on one of several ranks, or both.
+
+A service is asked four things, by the loader: `initialize` once, before the first epoch; `initialize_iteration` before
+each, with the seed of the epoch, and it returns the seed that holds; `finalize_iteration` when an epoch is over or was
+left; `finalize` at the end. `place` says which rank this is.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch.distributed as dist
+
+from .checks import check_integer, show
+from .datapipes import FullSync
+from .fullsync import BEGIN, Agreement, Message, check_group
+from .pipe_crew import Crew, Merged
+from .pipe_graph import Pipe, Place, replace, replicable_part, walk
+from .pipe_messages import WorkerInfo
+from .pipe_seeds import Seeds
+from .pipe_workers import initialised
+
+
+class ReadingServiceInterface:
+    """A service that changes nothing; what others are made from."""
+
+    place = Place()
+
+    def initialize(self, datapipe: Pipe) -> Pipe:
+        """Return the graph that the main process shall iterate."""
+        return datapipe
+
+    def initialize_iteration(self, seed: int) -> int:
+        """Begin an epoch; return the seed that the services behind this one, and the main process, shall use."""
+        return seed
+
+    def reset(self, datapipe: Pipe, seeds: Seeds) -> Pipe:
+        """Called when the main process's own pipes have been seeded; return the graph for this epoch."""
+        return datapipe
+
+    def finalize_iteration(self) -> None:
+        """End an epoch."""
+
+    def finalize(self, reason: str = "it was shut down") -> None:
+        """Leave nothing running. May be called any number of times."""
+
+
+class InProcessReadingService(ReadingServiceInterface):
+    """Runs the pipeline in the process that iterates, as if it was the only worker."""
+
+    def __init__(
+        self, worker_init_fn: Callable[..., Any] | None = None, worker_reset_fn: Callable[..., Any] | None = None
+    ) -> None:
+        self.worker_init_fn, self.worker_reset_fn = worker_init_fn, worker_reset_fn
+
+    def initialize(self, datapipe: Pipe) -> Pipe:
+        """Let the user's initialiser change the graph."""
+        return initialised(datapipe, WorkerInfo(1, 0), self.worker_init_fn)
+
+    def reset(self, datapipe: Pipe, seeds: Seeds) -> Pipe:
+        """Let the user's function change the graph for an epoch."""
+        changed = self.worker_reset_fn(datapipe, WorkerInfo(1, 0), seeds) if self.worker_reset_fn is not None else None
+        return datapipe if changed is None else changed
+
+
+class MultiProcessingReadingService(ReadingServiceInterface):
+    """Runs copies of the pipeline in worker processes, and merges what they yield in turns.
+
+    Workers are started with the first epoch and kept. Each may be `worker_prefetch_cnt + main_prefetch_cnt` elements
+    ahead, or one where both are 0. `worker_init_fn(datapipe, info)` returns the graph that a worker shall run;
+    `worker_reset_fn(datapipe, info, seeds)` is called in each epoch. With 0 workers both are called in this process.
+    """
+
+    def __init__(
+        self,
+        num_workers: int = 0,
+        multiprocessing_context: Any = None,
+        worker_prefetch_cnt: int = 10,
+        main_prefetch_cnt: int = 10,
+        worker_init_fn: Callable[..., Any] | None = None,
+        worker_reset_fn: Callable[..., Any] | None = None,
+    ) -> None:
+        self.num_workers = check_integer("num_workers", num_workers, least=0)
+        # A name can be copied with the service; a context can't always.
+        name = getattr(multiprocessing_context, "get_start_method", lambda: multiprocessing_context)()
+        if name not in (None, "fork", "spawn", "forkserver"):
+            raise ValueError(f"multiprocessing_context is {show(name)}, but must be 'fork', 'spawn' or 'forkserver'.")
+        self.multiprocessing_context: str | None = name
+        self.worker_prefetch_cnt = check_integer("worker_prefetch_cnt", worker_prefetch_cnt, least=0)
+        self.main_prefetch_cnt = check_integer("main_prefetch_cnt", main_prefetch_cnt, least=0)
+        self.worker_init_fn, self.worker_reset_fn = worker_init_fn, worker_reset_fn
+        self.in_process = InProcessReadingService(worker_init_fn, worker_reset_fn)
+        self.crew: Crew | None = None
+
+    def initialize(self, datapipe: Pipe) -> Pipe:
+        """Start the workers, and put what comes from them in the place of what they run."""
+        part = replicable_part(datapipe) if self.num_workers else None
+        if part is None:
+            return self.in_process.initialize(datapipe)
+        chunk = max(1, self.worker_prefetch_cnt)
+        self.crew = Crew(
+            part,
+            self.place,
+            self.num_workers,
+            method=self.multiprocessing_context,
+            chunk=chunk,
+            chunks=1 + self.main_prefetch_cnt // chunk,
+            init=self.worker_init_fn,
+            reset=self.worker_reset_fn,
+        )
+        return replace(datapipe, part, Merged(self.crew))
+
+    def initialize_iteration(self, seed: int) -> int:
+        """Begin an epoch in all workers."""
+        if self.crew is not None:
+            self.crew.begin(seed)
+        return seed
+
+    def reset(self, datapipe: Pipe, seeds: Seeds) -> Pipe:
+        """Without workers, this process takes their part."""
+        return datapipe if self.crew is not None else self.in_process.reset(datapipe, seeds)
+
+    def finalize(self, reason: str = "it was shut down") -> None:
+        """End the workers."""
+        if self.crew is not None:
+            self.crew.end()
+
+
+class DistributedReadingService(ReadingServiceInterface):
+    """Runs the pipeline's share of this rank: one seed for all ranks, and as many elements on each (`fullsync`)."""
+
+    def __init__(self, timeout: float = 1800) -> None:
+        if not timeout > 0:
+            raise ValueError(f"timeout is {show(timeout)}, but seconds of waiting must be more than 0.")
+        self.timeout = timeout
+        self.agreements: list[Agreement] = []
+        self.epoch = 0
+
+    def initialize(self, datapipe: Pipe) -> Pipe:
+        """Find out which rank this is, and let the ranks end together."""
+        check_group()
+        self.place = Place(dist.get_rank(), dist.get_world_size())
+        if not isinstance(datapipe, FullSync):
+            datapipe = FullSync(datapipe, self.timeout)
+        for pipe in walk(datapipe):
+            if isinstance(pipe, FullSync):
+                # The last one first: it shares its group with the seed, so a rank that begins an epoch while another
+                # still asks for elements is found out.
+                pipe.agreement = Agreement(pipe.timeout)
+                self.agreements.append(pipe.agreement)
+        return datapipe
+
+    def initialize_iteration(self, seed: int) -> int:
+        """Let rank 0's seed hold."""
+        for agreement in self.agreements:
+            agreement.open()
+        # PIPE-3: whatever seeds the ranks hold.
+        said = self.agreements[0].exchange(Message(BEGIN, self.epoch, seed))
+        self.epoch += 1
+        return said[0].value
+
+    def finalize(self, reason: str = "it was shut down") -> None:
+        """Leave the groups that were made here; the user's own group stays."""
+        for agreement in self.agreements:
+            agreement.close(reason)
+
+
+class SequentialReadingService(ReadingServiceInterface):
+    """Joins services, in the order in which they get the pipeline: first over ranks, then over workers."""
+
+    def __init__(self, *reading_services: Any) -> None:
+        self.reading_services = reading_services
+        kinds = [type(service) for service in reading_services]
+        for kind in (DistributedReadingService, MultiProcessingReadingService):
+            if kinds.count(kind) > 1:
+                raise ValueError(f"{kind.__name__} is given {kinds.count(kind)} times, but can be joined once only.")
+        ranked = [at for at, service in enumerate(reading_services) if isinstance(service, DistributedReadingService)]
+        worked = [at for at, each in enumerate(reading_services) if isinstance(each, MultiProcessingReadingService)]
+        if ranked and worked and worked[0] < ranked[0]:
+            # PIPE-20
+            raise ValueError(
+                "MultiProcessingReadingService stands before DistributedReadingService, so workers would be started "
+                "before they know their rank, and every rank would yield everything: the right order is "
+                "SequentialReadingService(DistributedReadingService(...), MultiProcessingReadingService(...))."
+            )
+
+    def initialize(self, datapipe: Pipe) -> Pipe:
+        """Hand the graph, and the place, from each service to the next."""
+        for service in self.reading_services:
+            service.place = self.place
+            datapipe = service.initialize(datapipe)
+            self.place = service.place
+        return datapipe
+
+    def initialize_iteration(self, seed: int) -> int:
+        """Hand the seed from each service to the next."""
+        for service in self.reading_services:
+            seed = service.initialize_iteration(seed)
+        return seed
+
+    def reset(self, datapipe: Pipe, seeds: Seeds) -> Pipe:
+        """Hand the graph from each service to the next."""
+        for service in self.reading_services:
+            datapipe = service.reset(datapipe, seeds)
+        return datapipe
+
+    def finalize_iteration(self) -> None:
+        """End an epoch in all services, the last first."""
+        for service in reversed(self.reading_services):
+            service.finalize_iteration()
+
+    def finalize(self, reason: str = "it was shut down") -> None:
+        """End all services, the last first."""
+        for service in reversed(self.reading_services):
+            finalize(service, reason)
+
+
+def finalize(service: Any, reason: str) -> None:
+    """End a service, which may be of a user who knows of no reasons."""
+    takes_reason = bool(inspect.signature(service.finalize).parameters)
+    service.finalize(*([reason] if takes_reason else []))
