@@ -13,6 +13,8 @@ from typing import Any
 import torch.distributed as dist
 
 PATIENCE = 60.0  # seconds after which a rank that says nothing counts as one that hangs
+# Our ends of all lines. A fork copies them, and a copy that stays open hides that we have hung up.
+_open: list[Connection] = []
 
 
 class Ranks:
@@ -25,8 +27,9 @@ class Ranks:
         self.lines, self.processes = [], []
         for rank in range(world_size):
             ours, theirs = context.Pipe()
+            _open.append(ours)
             # No daemons: they start workers.
-            process = context.Process(target=_be, args=(theirs, [*self.lines, ours], rank, world_size, self.folder))
+            process = context.Process(target=_be, args=(theirs, rank, world_size, self.folder))
             process.start()
             theirs.close()
             self.lines.append(ours)
@@ -47,6 +50,7 @@ class Ranks:
     def end(self) -> None:
         """End all ranks."""
         for line in self.lines:
+            _open.remove(line)
             line.close()
         for process in self.processes:
             process.join(5)
@@ -55,8 +59,8 @@ class Ranks:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _be(line: Connection, others: list[Connection], rank: int, world_size: int, folder: str) -> None:
-    for other in others:
+def _be(line: Connection, rank: int, world_size: int, folder: str) -> None:
+    for other in _open:
         other.close()
     dist.init_process_group(
         "gloo",
