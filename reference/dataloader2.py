@@ -114,6 +114,8 @@ class DataLoader2:
     def shutdown(self, reason: str = "it was shut down") -> None:
         """Leave nothing running. May be called any number of times; the loader can't be used after it."""
         if self._end.detach() is not None:
+            # Of no iterator: each of them looks at it in every step, and at nothing else.
+            self._newest = 0
             try:
                 self._leave()
             finally:
@@ -150,7 +152,8 @@ class DataLoader2Iterator:
         return self
 
     def __next__(self) -> Any:
-        self._check()
+        if self.number != self.loader._newest:
+            self._check()
         if self.is_over or self.is_paused:
             raise StopIteration
         try:
@@ -165,7 +168,9 @@ class DataLoader2Iterator:
             # What is left of the epoch is of no use, and other ranks must not wait for it.
             self.loader.shutdown(told(error))
             raise
-        self._count()
+        if self._limit is not None:
+            self._rest -= 1
+            self.is_paused = self._rest == 0
         return element
 
     def _check(self) -> None:
@@ -176,11 +181,6 @@ class DataLoader2Iterator:
                 "This iterator is not valid any more, because a newer one was made from the same loader: use that one, "
                 "or make another DataLoader2."
             )
-
-    def _count(self) -> None:
-        if self._limit is not None:
-            self._rest -= 1
-            self.is_paused = self._rest == 0
 
     def limit(self, num_batches: int | None) -> None:
         """Pause whenever that many more elements were yielded, until `resume`; None for no limit."""

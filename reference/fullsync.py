@@ -14,6 +14,7 @@ import contextlib
 import struct
 from datetime import timedelta
 from itertools import count
+from time import monotonic
 from typing import Any, NamedTuple, NoReturn
 
 import torch
@@ -99,17 +100,14 @@ class Agreement:
 
     def _find_lost(self, error: Exception) -> NoReturn:
         """Name the rank that is gone: the one that has left a note, or the one that says nothing any more."""
-        notes: dict[int, str] = {}
         # PIPE-12: the others are told that this rank is there, and each closes its group, so nobody waits for long.
-        self._note("lost")
+        has_store = self._note("lost")
         self._drop()
-        for rank in range(self.world_size):
-            try:
-                store = _store()
-                store.wait([f"{self.key}/{rank}"], timedelta(seconds=LAST_WORDS))
-                notes[rank] = store.get(f"{self.key}/{rank}").decode(errors="replace")
-            except (RuntimeError, ValueError):
-                notes[rank] = "it has died, or hangs"
+        deadline = monotonic() + LAST_WORDS
+        if has_store:
+            notes = {rank: self._read_note(rank, deadline) for rank in range(self.world_size)}
+        else:
+            notes = {0: "it has died, and what the ranks share with it"}
         gone = {rank: note for rank, note in notes.items() if note != "lost"}
         told = "; ".join(f"rank {rank}: {note}" for rank, note in gone.items()) or "it is not known which"
         self.lost = f"A rank has left the others ({told}). Look there for the first error."
@@ -122,10 +120,22 @@ class Agreement:
             self._drop()
         self.lost = self.lost or f"This rank has left the group: {reason}"
 
-    def _note(self, text: str) -> None:
+    def _note(self, text: str) -> bool:
+        """Leave a note for the other ranks; return whether that was possible."""
         # The store is gone where the rank that holds it is, or where the user has closed the default group.
-        with contextlib.suppress(RuntimeError, ValueError):
+        try:
             _store().set(f"{self.key}/{self.rank}", text[:_TEXT])
+        except (RuntimeError, ValueError, AssertionError):
+            return False
+        return True
+
+    def _read_note(self, rank: int, deadline: float) -> str:
+        """What a rank has left, once it has."""
+        try:
+            _store().wait([f"{self.key}/{rank}"], timedelta(seconds=max(0.1, deadline - monotonic())))
+            return str(_store().get(f"{self.key}/{rank}").decode(errors="replace"))
+        except (RuntimeError, ValueError):
+            return "it has died, or hangs"
 
     def _drop(self) -> None:
         group, self.group = self.group, None

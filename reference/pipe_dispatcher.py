@@ -21,10 +21,11 @@ _DISPATCHER = 2**31  # stands for a worker's number where this process's generat
 def dispatch(line: Connection, workers: list[Connection], pipe: Pipe, noted: list[Draw], job: Job) -> None:
     """Be the dispatcher until the main process hangs up."""
     settle([line, *workers])
+    dispatcher = _Dispatcher(line, workers, noted, job)
     try:
-        _Dispatcher(line, workers, noted, job).run(pipe)
+        dispatcher.run(pipe)
     except (EOFError, OSError, SystemExit):
-        leave()
+        leave(dispatcher.elements)
 
 
 class _Dispatcher:
@@ -43,19 +44,16 @@ class _Dispatcher:
         self.failure: Failure | None = None
 
     def run(self, pipe: Pipe) -> None:
-        try:
-            # PIPE-10: this process is the only one of its rank.
-            shard(pipe, self.job.place, 1, 0)
-            self.random = list(filter(is_random, walk(pipe)))
-            while True:
-                # Who is served has asked in this epoch, or in one that is over.
-                waiting = [worker for worker, number in enumerate(self.asked) if 0 <= number <= self.number]
-                if not self._read(None if not waiting else 0, pipe):
-                    return
-                for worker in waiting:
-                    self._serve(worker)
-        finally:
-            close(self.elements)
+        # PIPE-10: this process is the only one of its rank.
+        shard(pipe, self.job.place, 1, 0)
+        self.random = list(filter(is_random, walk(pipe)))
+        while True:
+            # Who is served has asked in this epoch, or in one that is over.
+            waiting = [worker for worker, number in enumerate(self.asked) if 0 <= number <= self.number]
+            if not self._read(None if not waiting else 0, pipe):
+                return
+            for worker in waiting:
+                self._serve(worker)
 
     def _read(self, timeout: float | None, pipe: Pipe) -> bool:
         """Take in what has been said; return False when the main process is gone."""

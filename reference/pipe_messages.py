@@ -10,9 +10,11 @@ A process that waits reads every line on which something may come, so that nobod
 somebody who waits for another. Who hangs up ends: a process whose line to the main process is closed goes.
 """
 
+import contextlib
 import os
 import pickle
 import signal
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -126,7 +128,12 @@ def settle(own: list[Connection | None]) -> None:
     torch.set_num_threads(1)
 
 
-def leave() -> None:
+def leave(elements: Iterator[Any] | None) -> None:
     """End this process, because the main process has hung up."""
-    # Threads of the user's pipes, and handlers that were registered in the main process, are of no concern here.
+    # The user's pipes may have something to finish: a file to close, say.
+    with contextlib.suppress(Exception):
+        close(elements)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Handlers that were registered in the main process are of no concern here.
     os._exit(0)

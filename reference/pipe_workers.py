@@ -103,17 +103,19 @@ def work(line: Connection, dispatcher: Connection | None, pipe: Pipe, noted: lis
     info = torch_worker.WorkerInfo(id=job.info.worker_id, num_workers=job.info.num_workers, seed=0, dataset=pipe)
     torch_worker._worker_info = info
     inbox = Inbox(dispatcher) if dispatcher is not None else None
+    worker = _Worker(line, inbox, noted, job)
     try:
-        _Worker(line, inbox, noted, job).run(pipe)
+        worker.run(pipe)
     except (EOFError, OSError, SystemExit):
         # The main process has hung up; what it no longer reads is of no use.
-        leave()
+        leave(worker.elements)
 
 
 class _Worker:
     def __init__(self, line: Connection, inbox: Inbox | None, noted: list[Draw], job: Job) -> None:
         self.line, self.inbox, self.noted, self.job = line, inbox, noted, job
         self.number = -1
+        self.is_over = False
         self.failure: Failure | None = None
         self.elements: Iterator[Any] | None = None
 
@@ -133,7 +135,8 @@ class _Worker:
         while (message := self._wait()) is not None:
             if isinstance(message, Begin):
                 self._begin(message, pipe)
-            elif message.number == self.number:
+            # What was asked for before the end, or an error, was known has been answered by it.
+            elif message.number == self.number and not self.is_over:
                 self._send_chunk()
 
     def _wait(self) -> Any:
@@ -151,7 +154,7 @@ class _Worker:
                 return None
 
     def _begin(self, message: Begin, pipe: Pipe) -> None:
-        self.number = message.number
+        self.number, self.is_over = message.number, False
         close(self.elements)
         self.elements = None
         if self.inbox is not None:
@@ -168,10 +171,9 @@ class _Worker:
         self.line.send_bytes(pickle.dumps((self.number,)))
 
     def _send_chunk(self) -> None:
-        if self.failure is not None:
-            self.line.send_bytes(packed(self.number, [], True, self.failure))
-            return
-        assert self.elements is not None
         chunk: list[Any] = []
-        is_over, failure = fill(chunk, self.elements, self.job.chunk)
-        self.line.send_bytes(packed(self.number, chunk, is_over, failure))
+        self.is_over, failure = True, self.failure
+        if failure is None:
+            assert self.elements is not None
+            self.is_over, failure = fill(chunk, self.elements, self.job.chunk)
+        self.line.send_bytes(packed(self.number, chunk, self.is_over, failure))

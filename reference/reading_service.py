@@ -152,12 +152,16 @@ class DistributedReadingService(ReadingServiceInterface):
 
     def initialize_iteration(self, seed: int) -> int:
         """Let rank 0's seed hold."""
-        for agreement in self.agreements:
-            agreement.open()
+        self.open()
         # PIPE-3: whatever seeds the ranks hold.
         said = self.agreements[0].exchange(Message(BEGIN, self.epoch, seed))
         self.epoch += 1
         return said[0].value
+
+    def open(self) -> None:
+        """Make the groups of this rank and the others, once."""
+        for agreement in self.agreements:
+            agreement.open()
 
     def finalize(self, reason: str = "it was shut down") -> None:
         """Leave the groups that were made here; the user's own group stays."""
@@ -186,9 +190,15 @@ class SequentialReadingService(ReadingServiceInterface):
 
     def initialize(self, datapipe: Pipe) -> Pipe:
         """Hand the graph, and the place, from each service to the next."""
-        for service in self.reading_services:
+        for at, service in enumerate(self.reading_services):
             service.place = self.place
-            datapipe = service.initialize(datapipe)
+            try:
+                datapipe = service.initialize(datapipe)
+            except Exception:
+                # PIPE-12: the other ranks are about to make their groups, and must find out.
+                for earlier in self.reading_services[:at]:
+                    getattr(earlier, "open", lambda: None)()
+                raise
             self.place = service.place
         return datapipe
 

@@ -2,6 +2,7 @@
 
 import gc
 import multiprocessing
+import pickle
 import threading
 import weakref
 from collections.abc import Iterator
@@ -23,6 +24,9 @@ from pipe_probes import (
 from torch.utils.data import IterDataPipe
 
 from reference.dataloader2 import DataLoader2
+from reference.pipe_crew import Crew
+from reference.pipe_graph import Place
+from reference.pipe_messages import Begin
 from reference.reading_service import WorkerInfo
 
 
@@ -60,6 +64,25 @@ def test_an_error_comes_in_its_place(sharded: Any, workers: int) -> None:
         assert f"worker {AT % workers} of {workers}" in told(error)
     with pytest.raises(RuntimeError, match="shut down"):
         iter(loader)
+
+
+def test_nothing_comes_behind_an_error() -> None:
+    """A worker that was asked for more chunks before it failed does not end its epoch once more, in peace."""
+    crew = Crew(numbers(2).map(a_failure), Place(), 1, method=None, chunk=1, chunks=5, init=None, reset=None)
+    try:
+        crew.begin(0)
+        (lane,) = crew.workers
+        # Handled in order: what was asked for first is answered, or not, before the next epoch begins.
+        lane.send(Begin(1, 0))
+        messages = [pickle.loads(lane.line.recv_bytes()) for _ in range(3)]
+    finally:
+        crew.end()
+    assert [(0,), (0, [], True), (1,)] == [message[:3] for message in messages]
+
+
+def a_failure(number: int) -> int:
+    """Fails at once."""
+    raise ValueError("boom")
 
 
 def test_an_error_before_a_dispatch_comes_in_its_place() -> None:

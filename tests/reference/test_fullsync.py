@@ -226,6 +226,25 @@ def test_an_initialiser_that_fails_on_one_rank_fails_all(ranks: Ranks) -> None:
         assert all("Rank 1 has failed" in text for text in [found[0], *found[2:]])
 
 
+def can_not_start(rank: int) -> str:
+    """Rank 1 can't even start its workers."""
+    unsent = None if rank != 1 else lambda pipe, info: pipe
+    workers = MultiProcessingReadingService(1, "spawn" if rank == 1 else "fork", worker_init_fn=unsent)
+    service = SequentialReadingService(DistributedReadingService(30), workers)
+    try:
+        return str(list(DataLoader2(numbers(9).sharding_filter(), reading_service=service)))
+    except Exception as error:
+        return f"{type(error).__name__} {told(error)}"
+
+
+def test_a_rank_that_can_not_start_fails_all(ranks: Ranks) -> None:
+    """PIPE-12: also before the ranks have met."""
+    if ranks.world_size > 1:
+        found = ranks.run(can_not_start)
+        assert found[1].startswith("TypeError")
+        assert all("rank 1: TypeError" in text for text in [found[0], *found[2:]])
+
+
 def alone(rank: int, counts: list[int]) -> list[list[int]]:
     """`fullsync` by hand, without a reading service."""
     pipe = numbers(counts[rank]).fullsync(timeout=30)
