@@ -101,10 +101,10 @@ class Agreement:
     def _find_lost(self, error: Exception) -> NoReturn:
         """Name the rank that is gone: the one that has left a note, or the one that says nothing any more."""
         # PIPE-12: the others are told that this rank is there, and each closes its group, so nobody waits for long.
-        has_store = self._note("lost")
+        self._note("lost")
         self._drop()
         deadline = monotonic() + LAST_WORDS
-        if has_store:
+        if self._read_note(self.rank, deadline) == "lost":
             notes = {rank: self._read_note(rank, deadline) for rank in range(self.world_size)}
         else:
             notes = {0: "it has died, and what the ranks share with it"}
@@ -120,14 +120,11 @@ class Agreement:
             self._drop()
         self.lost = self.lost or f"This rank has left the group: {reason}"
 
-    def _note(self, text: str) -> bool:
-        """Leave a note for the other ranks; return whether that was possible."""
+    def _note(self, text: str) -> None:
+        """Leave a note for the other ranks."""
         # The store is gone where the rank that holds it is, or where the user has closed the default group.
-        try:
+        with contextlib.suppress(RuntimeError, ValueError):
             _store().set(f"{self.key}/{self.rank}", text[:_TEXT])
-        except (RuntimeError, ValueError, AssertionError):
-            return False
-        return True
 
     def _read_note(self, rank: int, deadline: float) -> str:
         """What a rank has left, once it has."""

@@ -6,8 +6,8 @@
     worker -> main      (epoch, elements, is_over, failure)    a chunk, only when one was asked for
     worker -> dispatcher, dispatcher -> worker: More and chunks, likewise
 
-A process that waits reads every line on which something may come, so that nobody is kept waiting with a full line by
-somebody who waits for another. Who hangs up ends: a process whose line to the main process is closed goes.
+The main process reads all lines while it waits, and each worker always reads the dispatcher's, so that nobody is kept
+waiting with a full line by somebody who waits for another. Who hangs up ends: a process whose line to the main process is closed goes.
 """
 
 import contextlib

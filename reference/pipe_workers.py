@@ -5,6 +5,7 @@ stands in the graph as `Dispatched`, which reads from the line to it.
 """
 
 import pickle
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
@@ -34,50 +35,57 @@ def initialised(pipe: Pipe, info: WorkerInfo, init: Callable[..., Any] | None) -
 
 
 class Inbox:
-    """The worker's end of the line to the dispatcher."""
+    """The worker's end of the line to the dispatcher, which a thread always reads.
+
+    So a dispatcher never stands before a full line, and a pipe may wait for elements in a thread (`prefetch`).
+    """
 
     def __init__(self, line: Connection) -> None:
         self.line = line
         self.number = -1
         self.chunks: deque[Any] = deque()
+        self.told = threading.Condition()
+        threading.Thread(target=self._read, name="inbox", daemon=True).start()
 
     def begin(self, number: int) -> None:
-        """Ask for the first chunk of an epoch; what comes of an earlier one is dropped."""
-        self.number = number
-        self.chunks.clear()
-        self._ask()
+        """Ask for the first chunk of an epoch; what comes of an earlier one is dropped, and nobody waits for it."""
+        with self.told:
+            self.number = number
+            self.chunks.clear()
+            self._ask()
+            self.told.notify_all()
 
     def _ask(self) -> None:
         try:
             self.line.send(More(self.number))
         except OSError:
-            self._is_alone()
+            # PIPE-15
+            error = RuntimeError("The dispatching process has ended: see what it printed, and whether memory ran out.")
+            self.chunks.append((self.number, [], True, Failure(error, "before the dispatch")))
 
-    def read(self) -> None:
-        """Take a message off the line, and ask for the next chunk at once."""
-        try:
-            chunk = pickle.loads(self.line.recv_bytes())
-        except (EOFError, OSError):
-            self._is_alone()
-            return
-        if chunk[0] == self.number:
-            self.chunks.append(chunk)
-            if not chunk[2]:
-                self._ask()
+    def _read(self) -> None:
+        while True:
+            try:
+                chunk = pickle.loads(self.line.recv_bytes())
+            except (EOFError, OSError):
+                with self.told:
+                    self.line.close()
+                    self._ask()
+                    self.told.notify_all()
+                return
+            with self.told:
+                if chunk[0] == self.number:
+                    self.chunks.append(chunk)
+                    # The next one is on its way while this one is used.
+                    if not chunk[2]:
+                        self._ask()
+                    self.told.notify_all()
 
-    def _is_alone(self) -> None:
-        self.line.close()
-        # PIPE-15
-        error = RuntimeError("The dispatching process has ended: see what it printed, and whether memory ran out.")
-        self.chunks.append((self.number, [], True, Failure(error, "before the dispatch")))
-
-    def take(self) -> Any:
-        """The next chunk."""
-        while not self.chunks:
-            if parent() in wait([self.line, parent()]) and not self.line.poll():
-                raise SystemExit
-            self.read()
-        return self.chunks.popleft()
+    def take(self, number: int) -> Any:
+        """The next chunk of an epoch; an empty last one if the epoch is over."""
+        with self.told:
+            self.told.wait_for(lambda: self.chunks or self.number != number)
+            return self.chunks.popleft() if self.number == number else (number, [], True, None)
 
 
 class Dispatched(IterDataPipe[Any]):
@@ -89,9 +97,9 @@ class Dispatched(IterDataPipe[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         assert self.inbox is not None
-        is_over = False
+        number, is_over = self.inbox.number, False
         while not is_over:
-            _, elements, is_over, failure = self.inbox.take()
+            _, elements, is_over, failure = self.inbox.take(number)
             yield from elements
             if failure is not None:
                 raise failure.error
@@ -140,25 +148,15 @@ class _Worker:
                 self._send_chunk()
 
     def _wait(self) -> Any:
-        while True:
-            lines: list[Any] = [self.line, parent()]
-            # What was asked for is read also while nothing is to do, or the dispatcher would stand before a full line.
-            if self.inbox is not None and not self.inbox.line.closed:
-                lines.append(self.inbox.line)
-            ready = wait(lines)
-            if self.line in ready:
-                return self.line.recv()
-            if self.inbox is not None and self.inbox.line in ready:
-                self.inbox.read()
-            elif parent() in ready:
-                return None
+        return self.line.recv() if self.line in wait([self.line, parent()]) else None
 
     def _begin(self, message: Begin, pipe: Pipe) -> None:
         self.number, self.is_over = message.number, False
+        if self.inbox is not None:
+            # First, because what is closed next may wait for an element.
+            self.inbox.begin(message.number)
         close(self.elements)
         self.elements = None
-        if self.inbox is not None:
-            self.inbox.begin(message.number)
         seeds = Seeds(message.seed, self.job.place, self.job.info.worker_id)
         seed_generators(message.seed, self.job.place.rank * 2**16 + self.job.info.worker_id)
         try:

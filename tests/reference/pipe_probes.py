@@ -104,6 +104,11 @@ def dispatched_only(pipe: Any) -> Any:
     return pipe.sharding_round_robin_dispatch()
 
 
+def dispatched_ahead(pipe: Any) -> Any:
+    """Shared out by one process, and read by a thread in each worker."""
+    return pipe.sharding_round_robin_dispatch().prefetch(3)
+
+
 SHARDINGS: list[Callable[[Any], Any]] = [filtered_only, dispatched_only]
 
 

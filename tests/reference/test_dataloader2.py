@@ -12,6 +12,7 @@ from pipe_probes import (
     SHARDINGS,
     Noted,
     dispatched,
+    dispatched_ahead,
     filtered,
     filtered_only,
     heavy,
@@ -147,12 +148,12 @@ def test_a_worker_that_ends_early_takes_nothing_along(sharded: Any, workers: int
         assert [[], []] == [list(loader), list(loader)]
 
 
-@pytest.mark.parametrize("sharded", SHARDINGS)
+@pytest.mark.parametrize("sharded", [*SHARDINGS, dispatched_ahead])
 @pytest.mark.parametrize("workers", [0, 2])
 def test_an_epoch_that_was_left_does_not_spoil_the_next(sharded: Any, workers: int) -> None:
     """PIPE-14: after any number of elements, and also many times."""
     with over_workers(sharded(numbers(300)), workers) as loader:
-        for count in (0, 1, 2, 50):
+        for count in (0, 1, 2, 50, 0, 3, 7, 1):
             elements = iter(loader)
             assert list(range(count)) == [next(elements) for _ in range(count)]
         assert list(range(300)) == list(loader)
