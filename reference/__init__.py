@@ -1,15 +1,19 @@
-"""The smallest readable loader that satisfies every clause of `specs/`, in the shape of PopTorch, on a CPU.
+"""The smallest readable loader and device that satisfy every clause of `specs/`, in the shape of PopTorch, on a CPU.
 
-`import reference as poptorch` serves a script written for PopTorch as far as options, the DataLoader and the
-AsynchronousDataAccessor go. Where to look: how many (`arithmetic`), which (`partition`), in which order (`shuffle`),
-step by step (`sampler`, `dataloader`), by which worker (`splitting`, `worker`), how a step is made and what an error
-makes of it (`collate`, `faults`, `passes`, `processes`), how steps are loaded ahead (`ring`; then `consumer` on one
-side, `producing`, `supply` and `layout` on the other; `accessor`, `asynchronous`), and how it is asked for (`options`).
+`import reference as poptorch` serves a script written for PopTorch as far as options, the DataLoader, the
+AsynchronousDataAccessor and the models go. Where to look: how many (`arithmetic`), which (`partition`), in which order
+(`shuffle`), step by step (`sampler`, `dataloader`), by which worker (`splitting`, `worker`), how a step is made and
+what an error makes of it (`collate`, `faults`, `passes`, `processes`), how steps are loaded ahead (`ring`; then
+`consumer` on one side, `producing`, `supply` and `layout` on the other; `accessor`, `asynchronous`), how a step runs on
+the emulated device (`micro_batches`, `executor`, `outputs`; `instances` between ranks; `device`, `optim`), and how it
+is asked for (`options`).
 """
 
+from . import optim
 from .accessor import AsynchronousDataAccessor
 from .arithmetic import Plan, Share, make_plan
 from .dataloader import DataLoader
+from .device import PoplarExecutor, inferenceModel, trainingModel
 from .enums import (
     AutoStage,
     CommGroupType,
@@ -34,7 +38,21 @@ from .execution import (
     Stage,
     TensorLocationSettings,
 )
+from .hardware import (
+    BeginBlock,
+    Block,
+    BlockFunction,
+    ipu_print_tensor,
+    ipuHardwareIsAvailable,
+    nop,
+    recomputationCheckpoint,
+    set_available_memory,
+    set_overlap_for_input,
+    set_overlap_for_output,
+    setLogLevel,
+)
 from .layout import ICustomArgParser, registerCustomArgParser
+from .losses import identity_loss
 from .options import Options
 from .options_source import ConfigFileError
 from .splitting import split, split_worker_init_fn
@@ -42,6 +60,9 @@ from .splitting import split, split_worker_init_fn
 __all__ = [
     "AsynchronousDataAccessor",
     "AutoStage",
+    "BeginBlock",
+    "Block",
+    "BlockFunction",
     "CommGroupType",
     "ConfigFileError",
     "ConnectionType",
@@ -58,6 +79,7 @@ __all__ = [
     "Phase",
     "PipelinedExecution",
     "Plan",
+    "PoplarExecutor",
     "ReductionType",
     "SerialPhasedExecution",
     "ShardedExecution",
@@ -67,8 +89,20 @@ __all__ = [
     "SyncPattern",
     "TensorLocationSettings",
     "VariableRetrievalMode",
+    "identity_loss",
+    "inferenceModel",
+    "ipuHardwareIsAvailable",
+    "ipu_print_tensor",
     "make_plan",
+    "nop",
+    "optim",
+    "recomputationCheckpoint",
     "registerCustomArgParser",
+    "setLogLevel",
+    "set_available_memory",
+    "set_overlap_for_input",
+    "set_overlap_for_output",
     "split",
     "split_worker_init_fn",
+    "trainingModel",
 ]

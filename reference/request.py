@@ -84,14 +84,14 @@ def make_request(
         rank=distributed.processId if is_shared_out else 0,
         # COUNT-3: device options only enlarge the step; steps are still counted by one floor.
         batches_per_step=combine(
-            1, options.Training.gradient_accumulation, _distinct_inputs(options), options.device_iterations
+            1, options.Training.gradient_accumulation, distinct_inputs(options), options.device_iterations
         ),
         batch_sampler=batch_sampler,
         torch_options=torch_options,
     )
 
 
-def _distinct_inputs(options: Options) -> int:
+def distinct_inputs(options: Options) -> int:
     """Return how many replicas get an input of their own; those of one input group share one."""
     replicas = int(options.replication_factor)
     group = replicas if options.input_group_type is CommGroupType.All else int(options.input_group_size)
