@@ -172,7 +172,7 @@ def _simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Sce
     Hypothesis shrinks what was drawn: not a scenario that was tried without drawing it, nor two draws that make up one
     number together.
     """
-    scenario = _usual(scenario, violates)
+    scenario = _usual(_in_fewer_words(scenario, violates), violates)
     for field_name in ("samples", "world_size", "batch_size", "num_workers", "epochs"):
         least = place_of(scenario.fault) + 1 if scenario.fault and field_name == "samples" else 1
         for value in range(least, getattr(scenario, field_name)):
@@ -180,6 +180,15 @@ def _simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Sce
             if violates(smaller):
                 scenario = smaller
                 break
+    return scenario
+
+
+def _in_fewer_words(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
+    """The scenario without the words that it fails without, beginning with the last."""
+    words = scenario.details.split("+") if scenario.details else []
+    for word in reversed(words):
+        fewer = simpler(scenario, details="+".join(each for each in scenario.details.split("+") if each != word))
+        scenario = fewer if violates(fewer) else scenario
     return scenario
 
 

@@ -13,6 +13,8 @@ Policy = Literal["drop", "pad", "uneven"]
 
 # The hooks that say how an asynchronous loader reads ahead.
 AHEAD = ("buffer_size", "early_preload", "load_indefinitely", "rebatched")
+# What an adapter may offer beside `load`: the claim that says what it promises, and the function that must be there.
+OFFERS = {"device": "model"}
 
 
 class AdapterError(Exception):
@@ -84,6 +86,7 @@ class Claims:
     in_order: bool = True
     smallest: int | Literal["world_size"] = 0
     end_of_epoch: Literal["next", "empty"] | None = None
+    device: tuple[str, ...] = ()
 
     def policy(self, drop_last: bool) -> Policy | None:
         """What becomes of the remainder, or None where nothing is promised."""
@@ -95,18 +98,22 @@ class Claims:
 
     def as_dict(self) -> dict[str, Any]:
         """The claims as JSON data, the defaults spelled out."""
-        return {**dataclasses.asdict(self), "datasets": list(self.datasets), "hooks": list(self.hooks)}
+        return {**dataclasses.asdict(self), **{name: list(getattr(self, name)) for name in CHOICES}}
 
 
 @dataclass(frozen=True)
 class Implementation:
-    """An implementation under test: where it came from, its `load`, its claims, and what else its adapter offers."""
+    """An implementation under test: where it came from, its `load`, its claims, and what else its adapter offers.
+
+    `offers` are the functions of OFFERS that it has, by name.
+    """
 
     name: str
     load: Callable[[Request], Any]
     claims: Claims
     decode: Callable[[Any], Any] | None = None
     known_failures: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    offers: Mapping[str, Callable[..., Any]] = dataclasses.field(default_factory=dict)
 
 
 # Claims that have one of some values.
@@ -130,6 +137,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
 CHOICES = {
     "datasets": ("map", "iterable"),
     "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", *AHEAD),
+    "device": ("training", "inference", "outputs", "synthetic", "ranks"),
 }
 # A claim that makes no sense without another one.
 _NEEDS = {"elastic": "resume", "end_of_epoch": "resume"}

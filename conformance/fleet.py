@@ -155,7 +155,8 @@ class Fleet:
 
     def with_process_group(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks with a place to meet at, if ranks need torch.distributed."""
-        if self.claims.ranks != "process_group":
+        # The ranks of a model average their gradients, whatever the loader's do.
+        if self.claims.ranks != "process_group" and not (tasks[0].subject and len(tasks) > 1):
             return list(tasks)
         with self._asking:
             self._groups += 1

@@ -16,6 +16,7 @@ from conformance.conduct import Reader, Remarks, Stopped
 from conformance.conduct_async import Late
 from conformance.contract import Implementation, Request
 from conformance.scenario import DEADLY, ODD_KINDS, place_of
+from conformance.subjects import Subject
 from conformance.trace import Epoch, Failure, RandomState, RankRun
 
 # The loader that is read first in a process "after other loaders" (the variant `after`): nothing like the scenario's.
@@ -31,8 +32,9 @@ class Task:
 
     `arguments` are the fields of `Request` but for dataset, workdir and hooks; `epochs` the numbers of the epochs to
     read; `process_group` is (file for the rendezvous, rank, world size) where ranks need torch.distributed. `watch`:
-    the dataset logs its reads; `leaks`: what is left behind is looked for. `dataset`, `fault`, `conduct` and `kind` are
-    those of the scenario. `awaited`: the reads that are waited for before the first iterator and before the second.
+    the dataset logs its reads; `leaks`: what is left behind is looked for. `dataset`, `fault`, `conduct`, `kind`,
+    `subject` and `details` are those of the scenario. `awaited`: the reads that are waited for before the first
+    iterator and before the second.
     """
 
     samples: int
@@ -48,6 +50,8 @@ class Task:
     kind: str = ""
     leaks: bool = False
     awaited: tuple[int, int] = (0, 0)
+    subject: Subject = ""
+    details: str = ""
 
     @property
     def step(self) -> int:

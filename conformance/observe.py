@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from conformance import subjects
 from conformance.conduct_async import LONGEST
 from conformance.contract import AHEAD, Claims
 from conformance.fleet import Fleet, Lane
@@ -74,7 +75,13 @@ def _varied(main: _Circumstances, scenario: Scenario) -> _Circumstances:
         "seed+1": _Circumstances(simpler(scenario, seed=scenario.seed + 1), main.epochs),
         "workers": _Circumstances(simpler(scenario, num_workers=0), main.epochs),
         "synchronous": _Circumstances(_synchronous(scenario), main.epochs),
+        "singly": _called(subjects.singly(scenario)),
+        "mean": _called(subjects.mean(scenario)),
     }[scenario.variant]
+
+
+def _called(scenario: Scenario) -> _Circumstances:
+    return _Circumstances(scenario, _numbers(scenario))
 
 
 def _run(fleet: Fleet | Lane, name: str, how: _Circumstances) -> Run:
@@ -103,6 +110,8 @@ def _task(how: _Circumstances, rank: int) -> Task:
         kind=scenario.kind,
         leaks=troubled,
         awaited=(scenario.reads_before, scenario.reads_between),
+        subject=scenario.subject,
+        details=scenario.details,
     )
 
 

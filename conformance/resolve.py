@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from conformance.contract import AdapterError, Implementation, parse_claims
+from conformance.contract import OFFERS, AdapterError, Claims, Implementation, parse_claims
 from conformance.peers import BUILT_IN, poptorch_shape
 
 
@@ -56,7 +56,19 @@ def _implementation(name: str, load: Callable[..., Any], holder: Any) -> Impleme
             f"known_failures in {name} is {known!r}, but must be a dict of clause id to dict; make it one"
         )
     claims = parse_claims(getattr(holder, "claims", None))
-    return Implementation(name, load, claims, getattr(holder, "decode", None), known)
+    return Implementation(name, load, claims, getattr(holder, "decode", None), known, _offers(name, claims, holder))
+
+
+def _offers(name: str, claims: Claims, holder: Any) -> dict[str, Callable[..., Any]]:
+    """The functions beside `load` that the claims speak of. AdapterError if one is missing."""
+    offers = {}
+    for claim, function in OFFERS.items():
+        if getattr(claims, claim):
+            if not callable(getattr(holder, function, None)):
+                mend = "write that function, or take the claim back"
+                raise AdapterError(f"{name} claims {claim}, but has no {function}(request); {mend}")
+            offers[function] = getattr(holder, function)
+    return offers
 
 
 def _import(place: str) -> ModuleType:

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from conformance import subjects
+
 # What the second run of a scenario changes; each is a promise that the delivery does not (or does) depend on it.
 Variant = Literal[
     "none",
@@ -19,6 +21,8 @@ Variant = Literal[
     "seed+1",
     "workers",  # without worker processes
     "synchronous",  # not asynchronously
+    "singly",  # with one device iteration a call, and so many calls more
+    "mean",  # gradients averaged, with the learning rate times the count
 ]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 Style = Literal["map", "iterable"]
@@ -80,6 +84,7 @@ _WORDS: dict[str, tuple[str, Any]] = {
     "early": ("early_preload", True),
     "once": ("load_indefinitely", False),
     "rebatched": ("rebatched", True),
+    "device": ("subject", "device"),
 }
 _DEVICE_FACTORS = ("gradient_accumulation", "replication_factor", "device_iterations")
 _REFUSABLE = ("batch_size", "world_size", "rank", *_DEVICE_FACTORS)
@@ -94,7 +99,8 @@ class Scenario:
     `refusal` is "" or one argument with a value that must be refused, for example "batch_size=0".
     `seeds` is how many seeds a statistical experiment reads. `fault` is one of FAULTS with its place ("raise@3"),
     `conduct` one of CONDUCTS with its place if it has one ("leave@2"), `kind` one of KINDS or ODD_KINDS; each is "" for
-    none. The last four speak of an asynchronous loader only, as the request does.
+    none. Those from `buffer_size` to `rebatched` speak of an asynchronous loader only, as the request does. What
+    `subject` and `details` are, `subjects.py` says.
     """
 
     samples: int
@@ -120,6 +126,8 @@ class Scenario:
     early_preload: bool = False
     load_indefinitely: bool = True
     rebatched: bool = False
+    subject: subjects.Subject = ""
+    details: str = ""
 
     @property
     def combined_batch(self) -> int:
@@ -153,14 +161,15 @@ class Scenario:
         parts = [
             f"{letter}{getattr(self, field)}" for letter, field, default in _NUMBERS if getattr(self, field) != default
         ]
-        parts.insert(3, "drop" if self.drop_last else "keep")
-        if self.shuffle:
-            parts.insert(4, "shuffle")
+        # That nothing is dropped is said of a loader only.
+        kept = ["drop"] if self.drop_last else [] if self.subject else ["keep"]
+        parts[3:3] = [*kept, *(["shuffle"] if self.shuffle else [])]
         words = [
             *(word for word, (field, value) in _WORDS.items() if getattr(self, field) == value),
             self.fault,
             self.conduct,
             f"kind={self.kind}" if self.kind else "",
+            f"with={self.details}" if self.details else "",
             self.variant if self.variant != "none" else "",
             self.refusal,
         ]
@@ -168,6 +177,8 @@ class Scenario:
 
     def describe(self) -> str:
         """The scenario in the words of a report: ``1 sample, 2 ranks, micro-batch 1, drop_last=False``."""
+        if self.subject:
+            return ", ".join(subjects.told(self, count))
         noun = "sample" if self.dataset == "map" else "iterable sample"
         words = [count(self.samples, noun), count(self.world_size, "rank"), f"micro-batch {self.batch_size}"]
         words += [
@@ -221,6 +232,7 @@ def from_code(code: str) -> Scenario:
     missing = [field for _, field, default in _NUMBERS if default is None and field not in fields]
     if missing:
         raise ValueError(f"the case {code!r} does not say {' and '.join(missing)}; a case looks like n1,w2,b1,keep")
+    subjects.check_details(fields.get("subject", ""), fields.get("details", ""), code)
     return Scenario(**fields)
 
 
@@ -241,6 +253,8 @@ def _part(part: str, code: str) -> tuple[str, Any]:
     if re.fullmatch(r"[a-z]+(@[0-9]+)?", part) and part.partition("@")[0] in {**FAULTS, **CONDUCTS}:
         return ("fault" if part.partition("@")[0] in FAULTS else "conduct"), part
     name, _, value = part.partition("=")
+    if name == "with":
+        return "details", value
     if name == "kind" and value in (*KINDS, *ODD_KINDS):
         return "kind", value
     if name in _REFUSABLE and value in REFUSED_VALUES:

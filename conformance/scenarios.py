@@ -12,6 +12,7 @@ from conformance.contract import Claims
 from conformance.observe import variants
 from conformance.scenario import Scenario
 from conformance.scenarios_async import each_way_ahead, reading_ahead
+from conformance.scenarios_device import a_few_models, models
 from conformance.scenarios_workers import (
     a_few_iterables,
     a_few_workers,
@@ -38,19 +39,19 @@ TIERS = {
     for tier in (
         Tier(
             "quick",
-            {"map": 200, "workers": 4, "iterable": 8, "life": 16, "async": 8},
+            {"map": 200, "workers": 4, "iterable": 8, "life": 16, "async": 8, "device": 40},
             small_draws=480,
             floor_share=0.05,
         ),
         Tier(
             "gate",
-            {"map": 1000, "workers": 24, "iterable": 40, "life": 90, "async": 50},
+            {"map": 1000, "workers": 24, "iterable": 40, "life": 90, "async": 50, "device": 220},
             small_draws=4000,
             floor_share=1.0,
         ),
         Tier(
             "deep",
-            {"map": 40_000, "workers": 400, "iterable": 800, "life": 2400, "async": 1000},
+            {"map": 40_000, "workers": 400, "iterable": 800, "life": 2400, "async": 1000, "device": 10_000},
             40_000,
             floor_share=10.0,
         ),
@@ -103,6 +104,7 @@ def drawn(family: str, claims: Claims) -> st.SearchStrategy[Scenario]:
         "iterable": iterable_style,
         "life": troubled,
         "async": reading_ahead,
+        "device": models,
     }
     return strategies[family](claims)
 
@@ -115,6 +117,7 @@ def always_tried(family: str, claims: Claims) -> list[Scenario]:
         "iterable": a_few_iterables,
         "life": each_trouble,
         "async": each_way_ahead,
+        "device": a_few_models,
     }
     return list(tried[family](claims))
 

@@ -14,7 +14,7 @@ from conformance.scenario import Scenario
 # raised: an exception; hung: no answer within the patience; died: the process ended; endless: far more samples than the
 # dataset holds; undecodable: a batch that holds no sample ids; unusable: `load` gave something that can't be iterated.
 FailureKind = Literal["raised", "hung", "died", "endless", "undecodable", "unusable"]
-Where = Literal["load", "set_epoch", "len", "iter", "step", "close"]
+Where = Literal["load", "set_epoch", "len", "iter", "step", "close", "model"]
 # How often the dataset was read: when `load` had returned, before the first iterator, while a step was held, between
 # two epochs, and in the whole run.
 ReadsAt = Literal["loaded", "before", "held", "between", "read"]
@@ -33,6 +33,8 @@ Subject = Literal[
     "interrupted",
     "quit",
     "odd",
+    "touched",
+    "refused",
     ReadsAt,
 ]
 
@@ -98,8 +100,17 @@ class RandomState:
 
 
 @dataclass(frozen=True)
+class Value:
+    """What a model holds or gives, and what it should be: a name, a shape, and the numbers, last axis fastest."""
+
+    name: str
+    shape: tuple[int, ...]
+    numbers: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class RankRun:
-    """What one rank delivered, and how it ended."""
+    """What one rank delivered, and how it ended. `values` are those of a model, `epochs` those of a loader."""
 
     rank: int
     epochs: tuple[Epoch, ...]
@@ -107,6 +118,11 @@ class RankRun:
     random_states: tuple[RandomState, ...] = ()
     reads: tuple[Read, ...] = ()
     remarks: tuple[tuple[Subject, str], ...] = ()
+    values: tuple[Value, ...] = ()
+
+    def value(self, name: str) -> Value | None:
+        """The value of this name, if there is one."""
+        return next((value for value in self.values if value.name == name), None)
 
     def remark(self, subject: Subject) -> str:
         """What was remarked about a subject, or ""."""
@@ -175,6 +191,7 @@ def _rank(data: dict[str, Any]) -> RankRun:
         tuple(RandomState(**state) for state in data["random_states"]),
         tuple(_read(read) for read in data["reads"]),
         tuple((subject, text) for subject, text in data["remarks"]),
+        tuple(Value(each["name"], tuple(each["shape"]), tuple(each["numbers"])) for each in data["values"]),
     )
 
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib import import_module
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle
 from typing import Any
@@ -97,7 +98,7 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
 
 
 def _perform(implementation: Implementation, task: member.Task, workdir: str) -> Any:
-    perform = member.perform_watching_leaks if task.leaks else member.perform
+    perform = _performer(task)
     if task.process_group is None:
         return perform(implementation, task, workdir)
     import torch.distributed as distributed
@@ -108,6 +109,13 @@ def _perform(implementation: Implementation, task: member.Task, workdir: str) ->
         return perform(implementation, task, workdir)
     finally:
         distributed.destroy_process_group()
+
+
+def _performer(task: member.Task) -> Callable[[Implementation, member.Task, str], Any]:
+    if task.subject:
+        # It imports torch, which a loader's process may not need.
+        return import_module(f"conformance.{task.subject}_run").perform  # type: ignore[no-any-return]
+    return member.perform_watching_leaks if task.leaks else member.perform
 
 
 def _die_with_parent() -> None:

@@ -14,9 +14,9 @@ from conformance.scenario import Scenario
 from conformance.trace import Epoch, Run, Trace
 
 Level = Literal["MUST", "SHOULD"]
-Family = Literal["map", "workers", "iterable", "life", "refusals", "statistics", "samples", "async"]
+Family = Literal["map", "workers", "iterable", "life", "refusals", "statistics", "samples", "async", "device"]
 # The order of the chapters in specs/.
-_CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER", "WORK", "ASYNC", "ERROR", "LEAK")
+_CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER", "WORK", "ASYNC", "DEVICE", "LAUNCH", "PIPE", "ERROR", "LEAK")
 _MOST_LINES = 5
 _MOST_WIDTH = 72
 
@@ -78,15 +78,16 @@ def clause(
     applies: Callable[[Claims], bool] = always,
     floor: int = 20,
     twin: bool = False,
-    dataset: Literal["map", "iterable", "any"] = "map",
+    dataset: Literal["map", "iterable", "any", "none"] = "map",
 ) -> Callable[[Judge], Judge]:
-    """Register the decorated judge under its clause id."""
+    """Register the decorated judge under its clause id. With the dataset "none" it speaks of no loader."""
 
     def register(judge: Judge) -> Judge:
         assert clause_id not in CLAUSES, f"{clause_id} has two judges"
 
         def owed(claims: Claims) -> bool:
-            return (dataset == "any" or dataset in claims.datasets) and applies(claims)
+            reads = dataset in claims.datasets or (dataset == "any" and bool(claims.datasets))
+            return (reads or dataset == "none") and applies(claims)
 
         CLAUSES[clause_id] = Clause(clause_id, judge, family, level, owed, floor, twin)
         return judge

@@ -1,0 +1,115 @@
+"""The models that are trained, and plain torch beside them: decides what an implementation trains and what must come.
+
+Everything is in double precision, so that two ways to the same update differ by rounding alone. Besides its own output
+the module tells, for every sample, the sample's number and one of its weights: so a result says which replica saw which
+sample, and whether the replicas' weights have parted.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+_FEATURES = 3
+
+
+class Module(nn.Module):
+    """A small regression. x: [samples, 1 + features], the sample's number first; target: [samples, 2]."""
+
+    def __init__(self, layers: int) -> None:
+        super().__init__()
+        widths = [_FEATURES, *[4] * (layers - 1), 2]
+        parts: list[nn.Module] = []
+        for entering, leaving in pairwise(widths):
+            parts += [nn.Tanh()] * bool(parts) + [nn.Linear(entering, leaving, dtype=torch.float64)]
+        self.net = nn.Sequential(*parts)
+
+    def forward(self, x: Tensor, target: Tensor | None = None) -> Any:
+        """In training the told numbers [samples, 2] and the mean loss; else the output [samples, 3], number first."""
+        found = self.net(x[:, 1:])
+        if target is None:
+            return torch.cat([x[:, :1], found], dim=1)
+        told = torch.cat([x[:, :1], self.weight().expand(len(x), 1)], dim=1)
+        return told, nn.functional.mse_loss(found, target)
+
+    def weight(self) -> Tensor:
+        """One weight, [1, 1]: after an update it is another."""
+        return next(iter(self.net.parameters()))[0, :1].detach().reshape(1, 1)
+
+
+def build(seed: int, layers: int) -> Module:
+    """The module with the weights of a seed; the caller's global generator is left alone."""
+    module = Module(layers)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.copy_(torch.rand(parameter.shape, generator=generator, dtype=torch.float64) - 0.5)
+    return module
+
+
+def optimizer_of(module: nn.Module, name: str, times: int = 1) -> torch.optim.Optimizer:
+    """Torch's optimizer of a name, its learning rate so many times the usual one."""
+    parameters = module.parameters()
+    if name == "adam":
+        return torch.optim.Adam(parameters, lr=0.01 * times)
+    return torch.optim.SGD(parameters, lr=0.05 * times, momentum=0.9 if name == "momentum" else 0.0)
+
+
+def data(seed: int, rank: int, samples: int) -> tuple[Tensor, Tensor]:
+    """The samples of one rank, from its first: x and target."""
+    generator = torch.Generator().manual_seed(1_000 * seed + rank)
+    rows = torch.rand(samples, _FEATURES + 2, generator=generator, dtype=torch.float64)
+    # Ranks have other numbers, so that none is mistaken for another's.
+    numbers = torch.arange(samples, dtype=torch.float64).reshape(-1, 1) + 1_000 * rank
+    return torch.cat([numbers, rows[:, :_FEATURES]], dim=1), rows[:, _FEATURES:]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the first axis of a step is read: [iterations, accumulation, replicas, micro-batch] (DEVICE-2)."""
+
+    iterations: int
+    accumulation: int
+    replicas: int
+    micro_batch: int
+
+    def parted(self, tensor: Tensor) -> Tensor:
+        """The tensor with these axes in the place of its first one."""
+        return tensor.reshape(self.iterations, self.accumulation, self.replicas, self.micro_batch, *tensor.shape[1:])
+
+
+def train_plainly(
+    module: Module, optimizer: torch.optim.Optimizer, layout: Layout, ranks: list[tuple[Tensor, Tensor]], mine: int
+) -> tuple[Tensor, Tensor]:
+    """One call as plain torch does it: for each device iteration one update on the joined batch of all ranks.
+
+    Returns what rank `mine` tells: [iterations, accumulation, replicas, micro-batch, 2], and its losses, without the
+    last axes.
+    """
+    parted = [(layout.parted(x), layout.parted(target)) for x, target in ranks]
+    told, losses = [], []
+    for iteration in range(layout.iterations):
+        x, target = (tensor[iteration] for tensor in parted[mine])
+        told.append(torch.cat([x[..., :1], module.weight().expand_as(x[..., :1])], dim=-1))
+        with torch.no_grad():
+            losses.append(((module.net(x[..., 1:]) - target) ** 2).mean(dim=(-1, -2)))
+        joined = [torch.cat([pair[at][iteration].flatten(0, 2) for pair in parted]) for at in range(2)]
+        optimizer.zero_grad()
+        module(*joined)[1].backward()
+        optimizer.step()
+    return torch.stack(told), torch.stack(losses)
+
+
+def returned(results: Tensor, mode: str, period: int) -> Tensor:
+    """What a call returns of results [iterations, accumulation, replicas, (micro-batch, values)] (DEVICE-6)."""
+    in_time = results.flatten(0, 1)
+    chosen = {
+        "all": in_time,
+        "final": in_time[-1:],
+        "every_n": in_time[period - 1 :: period],
+        "sum": in_time.sum(dim=0, keepdim=True),
+    }[mode]
+    # A scalar for each replica is stacked, a micro-batch is joined to its neighbours.
+    return chosen.flatten(0, 2) if results.dim() > 3 else chosen.flatten()

@@ -1,0 +1,76 @@
+"""What a scenario is about if not a loader: decides the words that say what is asked of a model, and how they read.
+
+A scenario of a model uses the fields of a loader's with other meanings, so that a case is short, can be replayed and
+shrinks as all others do: `samples` are those of one call on one rank, `epochs` the calls, `seed` that of the weights
+and of the data. What has no field there is a word of `details`, joined by "+": `with=adam+sum`.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from conformance.scenario import Scenario
+
+Subject = Literal["", "device"]
+
+# The words of each subject, and how they read; of words that exclude each other, those in front go first.
+DEVICE = {
+    "infer": "inference",
+    "momentum": "SGD with momentum",
+    "adam": "Adam",
+    "deep": "two layers",
+    "sum": "gradients added",
+    "times": "with the learning rate times the count",
+    "all": "outputs of all",
+    "final": "outputs of the last",
+    "every": "outputs of every second",
+    "total": "outputs added",
+    "synthetic": "synthetic data",
+    "apart": "ranks begin with other weights",
+}
+WORDS: Mapping[str, Mapping[str, str]] = {"device": DEVICE}
+
+
+def joined(subject: str, words: set[str]) -> str:
+    """The details that these words make, in their order."""
+    return "+".join(word for word in WORDS[subject] if word in words)
+
+
+def has(scenario: "Scenario", word: str) -> bool:
+    """Whether the scenario's details say so."""
+    return word in scenario.details.split("+")
+
+
+def check_details(subject: str, details: str, code: str) -> None:
+    """ValueError unless all words of the details are the subject's."""
+    for word in details.split("+") if details else []:
+        if word not in WORDS.get(subject, {}):
+            known = ", ".join(WORDS.get(subject, {})) or "none"
+            raise ValueError(f"{word!r} in the case {code!r} is no word of its subject; the words are {known}")
+
+
+def told(scenario: "Scenario", count: Callable[[int, str], str]) -> list[str]:
+    """The scenario in the words of a report."""
+    words = [
+        count(scenario.epochs, "call"),
+        f"{count(scenario.samples, 'sample')} each",
+        *([count(scenario.world_size, "rank")] if scenario.world_size > 1 else []),
+        f"micro-batch {scenario.batch_size}",
+    ]
+    factors = ("gradient_accumulation", "replication_factor", "device_iterations")
+    words += [f"{name.replace('_', ' ')} {getattr(scenario, name)}" for name in factors if getattr(scenario, name) != 1]
+    return words + [DEVICE[word] for word in scenario.details.split("+") if word]
+
+
+def singly(scenario: "Scenario") -> "Scenario":
+    """The same samples and updates with one device iteration a call, in so many calls more."""
+    times = scenario.device_iterations
+    samples, calls = scenario.samples // times, scenario.epochs * times
+    return dataclasses.replace(scenario, device_iterations=1, samples=samples, epochs=calls)
+
+
+def mean(scenario: "Scenario") -> "Scenario":
+    """The same updates by averaged gradients, with the learning rate times the count of what was added."""
+    words = {*scenario.details.split("+"), "times"} - {"sum"}
+    return dataclasses.replace(scenario, details=joined(scenario.subject, words))
