@@ -95,9 +95,14 @@ class Campaign:
         return result
 
     def _confirm(self, clause: Clause, known: frozenset[str], result: Result) -> None:
-        """Run the smallest case again in new processes, or the next ones if it does not fail there."""
+        """Run the smallest case again in new processes, or others if it does not fail there.
+
+        What fails only in a used process may agree by chance in a small case, so larger ones are among the others.
+        """
         smallest = self._smallest(clause, known)
-        for scenario in dict.fromkeys([smallest, *sorted(self._violating(clause, known), key=_size)][:_CONFIRMATIONS]):
+        others = sorted(self._violating(clause, known), key=_size)
+        spread = others[:: max(1, len(others) // _CONFIRMATIONS)]
+        for scenario in dict.fromkeys([smallest, *others[: _CONFIRMATIONS - 1], *spread]):
             case, _ = replay(self.fleet, self.claims, clause, scenario)
             if case:
                 result.cases[clause.id] = case

@@ -97,9 +97,15 @@ class Reader:
 
 
 def read_epochs(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch]) -> None:
-    """Read epoch after epoch; a failure ends the run."""
+    """Read epoch after epoch; a failure ends the run, and what came before it is kept."""
     for number in numbers:
-        epochs.append(reader.rest(reader.begin(number)).epoch())
+        going = reader.begin(number)
+        try:
+            epochs.append(reader.rest(going).epoch())
+        except Stopped as stopped:
+            going.failure = stopped.failure
+            epochs.append(going.epoch())
+            raise
 
 
 def read_through_faults(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch]) -> None:

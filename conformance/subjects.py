@@ -34,7 +34,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {"device": DEVICE}
 
 def joined(subject: str, words: set[str]) -> str:
     """The details that these words make, in their order."""
-    return "+".join(word for word in WORDS[subject] if word in words)
+    return "+".join(word for word in WORDS.get(subject, {}) if word in words)
 
 
 def has(scenario: "Scenario", word: str) -> bool:

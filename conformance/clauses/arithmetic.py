@@ -111,8 +111,9 @@ def _refused(scenario: Scenario, trace: Trace) -> Verdict:
         samples = sum(len(epoch.samples) for epoch in rank.epochs)
         if rank.failure and rank.failure.kind == "raised" and not samples:
             continue
-        got = f"no error; {count(samples, 'sample')}" if rank.failure is None else rank.failure.sentence()
-        kind = "accepted" if rank.failure is None else rank.failure.kind
+        came = count(samples, "sample")
+        got = f"no error; {came}" if rank.failure is None else f"{rank.failure.sentence()}, after {came}"
+        kind = "accepted" if rank.failure is None else "late" if samples else rank.failure.kind
         return [
             Finding(
                 f"{kind}-{name}", f"an error for {scenario.refusal}", (f"rank {rank.rank}: {got}",), _refusal_rule(name)

@@ -97,7 +97,6 @@ class RefusesTooLate(KnownBad):
 
     claims = PLAIN
     clause, smallest, related = "BATCH-4", "n4,w1,b1,keep,batch_size=0", ("BATCH-5",)
-    escapes = "an epoch that ends by an error leaves no trace of the steps before it"
 
     def check(self, request: Any) -> None:
         pass

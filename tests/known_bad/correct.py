@@ -156,8 +156,6 @@ class KnownBad(Correct):
     report: ClassVar[str] = ""
     related: ClassVar[tuple[str, ...]] = ()
     patience: ClassVar[float] = 10.0
-    # Why the suite does not see the fault yet, or empty.
-    escapes: ClassVar[str] = ""
     # Only processes of different hash seeds show some faults; those are forks of this one otherwise.
     spawned: ClassVar[bool] = False
     # The families that are judged, or () for all: to read the others again and again would take the tests too long.

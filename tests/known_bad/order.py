@@ -103,8 +103,7 @@ class CountsLoadersMade(KnownBad):
     """The epoch is counted for all loaders of the process together, not for each. (No public report.)"""
 
     claims = claim(BUFFERED, epochs="automatic")
-    clause, smallest, related = "ORDER-5", "n2,w1,b1,keep,shuffle,after", ("ORDER-4", "ORDER-9")
-    escapes = "a fault that needs a used process does not show in the new one in which it is confirmed"
+    clause, smallest, related = "ORDER-5", "n32,w2,b1,drop,shuffle,s7466,after", ("ORDER-4", "ORDER-9")
     counted = 0
 
     def __iter__(self) -> Iterator[list[int]]:

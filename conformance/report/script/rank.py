@@ -106,6 +106,8 @@ def read_epochs(load: Any, decode: Any, request: Any, numbers: Any) -> dict[str,
             if hasattr(loader, "set_epoch"):  # only: set_epoch
                 loader.set_epoch(number)  # only: set_epoch
             epoch: dict[str, Any] = {"number": number, "steps": [], "length": length_of(loader)}
+            # What came before a failure is told as well.
+            noted["epochs"].append(epoch)
             for batch in loader:
                 kind = "undecodable"  # only: failures
                 epoch["steps"].append([int(value) - 1000 for value in decode(batch)])
@@ -113,7 +115,6 @@ def read_epochs(load: Any, decode: Any, request: Any, numbers: Any) -> dict[str,
                 if len(epoch["steps"]) > 100 + 10 * len(request.dataset):  # only: failures
                     kind = "endless"  # only: failures
                     raise RuntimeError("far more steps than the dataset can fill")  # only: failures
-            noted["epochs"].append(epoch)
         for name in [name for name in ("close", "shutdown", "terminate") if hasattr(loader, name)][:1]:  # only: close
             getattr(loader, name)()  # only: close
     except (Exception, SystemExit) as error:
