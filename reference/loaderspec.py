@@ -11,7 +11,8 @@ import torch
 from torch.utils.data import IterableDataset
 
 from .dataloader import DataLoader
-from .enums import DataLoaderMode, SharingStrategy
+from .device import PoplarExecutor, inferenceModel, trainingModel
+from .enums import DataLoaderMode, OutputMode, ReductionType, SharingStrategy
 from .options import Options
 from .splitting import split
 
@@ -32,7 +33,16 @@ claims: dict[str, Any] = dict(
     device_options=True,
     asynchronous=True,
     hooks=HOOKS + AHEAD,
+    device=("training", "inference", "outputs", "synthetic", "ranks"),
 )
+
+_MODES = {
+    "default": OutputMode.Default,
+    "all": OutputMode.All,
+    "final": OutputMode.Final,
+    "every_n": OutputMode.EveryN,
+    "sum": OutputMode.Sum,
+}
 
 
 def load(request: Any) -> DataLoader:
@@ -54,6 +64,22 @@ def load(request: Any) -> DataLoader:
         **{name: value for name, value in asked.items() if value is not None},
         **_ahead(request),
     )
+
+
+def model(request: Any) -> PoplarExecutor:
+    """Return one rank's model for the request: a function of the tensors of one step."""
+    options = Options()
+    options.deviceIterations(request.device_iterations)
+    options.replicationFactor(request.replication_factor)
+    options.Training.gradientAccumulation(request.gradient_accumulation)
+    reduction = ReductionType.Sum if request.reduction == "sum" else ReductionType.Mean
+    options.Training.accumulationAndReplicationReductionType(reduction)
+    options.Distributed.configureProcessId(request.rank, request.world_size)
+    options.outputMode(_MODES[request.output_mode], request.output_period)
+    options.enableSyntheticData(request.synthetic)
+    if request.optimizer is None:
+        return inferenceModel(request.module, options)
+    return trainingModel(request.module, options, request.optimizer)
 
 
 def _ahead(request: Any) -> dict[str, Any]:

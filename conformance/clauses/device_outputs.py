@@ -43,9 +43,10 @@ def each_mode_returns_what_it_says(scenario: Scenario, claims: Claims, trace: Tr
     for rank in trace.main.ranks:
         for call in range(scenario.epochs):
             ours, right = _outputs(rank, "output", call), _outputs(rank, "right output", call)
-            shapes = [value.shape for value in ours]
-            if shapes != [value.shape for value in right]:
-                wanted = ", ".join(str(value.shape) for value in right)
+            # One scalar may stay one, or be stacked alone.
+            shapes, owed_shapes = ([value.shape or (1,) for value in values] for values in (ours, right))
+            if shapes != owed_shapes:
+                wanted = ", ".join(map(str, owed_shapes))
                 told = f"{', '.join(map(str, shapes)) or 'nothing'}"
                 return [Finding("shape", f"outputs of shape {wanted}", (told,), _why(scenario))]
             # The order of the rows is DEVICE-2's matter, and what an update made of the weights is DEVICE-4's.
