@@ -35,7 +35,7 @@ def check_period(mode: OutputMode, period: int, times: int) -> None:
     """Raise ValueError unless every n-th of so many results of a replica can be returned without a rest."""
     if mode is OutputMode.EveryN and times % period:
         raise ValueError(
-            f"outputMode returns every {period}th result, but a replica makes {times} in a call (device iterations x "
+            f"outputMode returns one result in {period}, but a replica makes {times} in a call (device iterations x "
             f"gradient accumulation), which {period} does not divide: give a period that does."
         )
 
