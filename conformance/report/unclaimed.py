@@ -66,7 +66,13 @@ def _additions(claims: Claims) -> list[_Addition]:
         _Addition(field, tuple(value for value in values if value != getattr(claims, field)))
         for field, values in VALUES.items()
     ]
-    return [*valued, *(_Addition("hooks", ((*claims.hooks, name),), name) for name in _left(claims, "hooks"))]
+    named = [
+        _Addition(field, ((*getattr(claims, field), name),), name)
+        for field in CHOICES
+        if field != "datasets"
+        for name in _left(claims, field)
+    ]
+    return [*valued, *named]
 
 
 def _texts_if_bound(clause: Clause, claims: Claims, additions: tuple[_Addition, ...]) -> tuple[str, ...] | None:
