@@ -5,8 +5,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.scenario import Scenario
-from conformance.trace import Epoch, Failure, RankRun, Run, Trace, from_json, to_json
+from conformance.trace import Epoch, Failure, RankRun, Run, Trace, Value, from_json, to_json
 
+# Few numbers, for there may be many values; what is no number equals nothing, itself neither.
+_NUMBERS = st.lists(st.floats(allow_nan=False), max_size=2).map(tuple)
+st.register_type_strategy(Value, st.builds(Value, st.text(max_size=3), st.just((2, 1)), _NUMBERS))
 # Whatever the types allow, so that a field that is added is tried too.
 TRACES = st.from_type(Trace)
 
