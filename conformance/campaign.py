@@ -211,6 +211,9 @@ def _usual(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario
     for name in ("conduct", "fault"):
         what, at, place = getattr(scenario, name).partition("@")
         groups.append([{name: f"{what}@{earlier}"} for earlier in range(int(place))] if at else [])
+        # All steps of a smaller dataset, where it takes all of this one.
+        steps = range(1, int(place)) if at and name == "conduct" else ()
+        groups.append([dict(samples=each, batch_size=1, conduct=f"{what}@{each}") for each in steps])
     for group in groups:
         smaller = [simpler(scenario, **change) for change in group]
         scenario = next((each for each in smaller if each != scenario and violates(each)), scenario)

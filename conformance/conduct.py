@@ -166,7 +166,7 @@ def keep_everything(
         epochs.append(going.epoch())
         for at, (batch, first) in enumerate(zip(going.batches, going.steps, strict=True)):
             now = reader.indices(batch, going.number)
-            if now != first and not remarks and not _handed_on(batch, buffer()):
+            if now != first and not _told(remarks, "changed") and not _handed_on(batch, buffer()):
                 told = f"epoch {going.number}, step {at}: {_numbers(first)} became {_numbers(now)}"
                 remarks.append(("changed", told))
 
@@ -182,7 +182,7 @@ def read_beyond_the_end(reader: Reader, numbers: tuple[int, ...], epochs: list[E
         epochs.append(going.epoch())
         for _ in range(2):
             try:
-                if reader.step(going) and not remarks:
+                if reader.step(going) and not _told(remarks, "after-end"):
                     remarks.append(("after-end", f"after the end of epoch {number} came {_numbers(going.steps[-1])}"))
             except Stopped as stopped:
                 remarks.append(("after-end", f"after the end of epoch {number}: {stopped.failure.sentence()}"))
@@ -243,6 +243,10 @@ def length_of(loader: Any) -> int | str | None:
         return len(loader)
     except BaseException as error:
         return described(error)
+
+
+def _told(remarks: Remarks, subject: Subject) -> bool:
+    return any(about == subject for about, _ in remarks)
 
 
 def _numbers(step: tuple[int, ...]) -> str:

@@ -79,7 +79,7 @@ class Claims:
     length: bool = False
     device_options: bool = False
     asynchronous: bool = False
-    aliases: bool = False
+    aliases: bool | Literal["asynchronous"] = False
     resume: bool = False
     elastic: bool = False
     errors: Literal["raise", "skip"] = "raise"
@@ -128,8 +128,9 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "errors": ("raise", "skip"),
     "smallest": (0, 1, "world_size"),
     "end_of_epoch": ("next", "empty"),
+    "aliases": (False, True, "asynchronous"),
     **dict.fromkeys(
-        ("workers", "length", "device_options", "asynchronous", "aliases", "resume", "elastic", "in_order"),
+        ("workers", "length", "device_options", "asynchronous", "resume", "elastic", "in_order"),
         (False, True),
     ),
 }

@@ -5,6 +5,7 @@ Nothing here judges. What takes the whole process down is seen from outside, by 
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,6 +23,10 @@ from conformance.trace import Epoch, Failure, RandomState, RankRun
 # The loader that is read first in a process "after other loaders" (the variant `after`): nothing like the scenario's.
 _OTHER_SAMPLES = 7
 _OTHER_ARGUMENTS = {"batch_size": 2, "seed": 99, "drop_last": False}
+
+# What loaders of this process have left behind, round after round; and how often is enough to believe it.
+_seen_left: Counter[str] = Counter()
+_OFTEN = 3
 
 _HOOK_TIMEOUT = 1.0  # seconds a worker may hang where a time-out is asked for
 
@@ -105,6 +110,9 @@ def perform_watching_leaks(implementation: Implementation, task: Task, workdir: 
     deadly = task.fault.partition("@")[0] in DEADLY
     temporary = None if deadly else os.environ.get("TMPDIR", workdir)
     run, left = _round(implementation, task, workdir, temporary, leaks.SHORT_GRACE)
+    # Who has left as much three times, and long after, will do it again: to wait for it each time would take minutes.
+    if left and all(_seen_left[about] >= _OFTEN for about, _ in left):
+        return replace(run, remarks=(*run.remarks, *left))
     # What a library opens once for good is no leak: only what a later round adds is. A segment of shared memory may be
     # a neighbour's, left in that very moment, so it must come three times.
     for _ in range(2):
@@ -113,6 +121,7 @@ def perform_watching_leaks(implementation: Implementation, task: Task, workdir: 
         run, left = _round(implementation, task, workdir, temporary, leaks.GRACE)
         if not all("shared-memory" in told for _, told in left):
             break
+    _seen_left.update(about for about, _ in left)
     return replace(run, remarks=(*run.remarks, *left))
 
 

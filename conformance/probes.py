@@ -56,6 +56,8 @@ class Watch:
         """Whether the fault happens now: the first time, and never where it would end the consumer itself."""
         if self.fault.startswith(("kill", "exit", "hang")) and os.getpid() == self.consumer:
             return False
+        if self.fault.startswith("again") and first(self.folder, "sound"):
+            return False
         return first(self.folder, "fired")
 
     @property
@@ -167,6 +169,7 @@ _AT_A_READ: dict[str, Callable[[int], None]] = {
     "raise": lambda index: _raise(BrokenSample, index),
     "stop": lambda index: _raise(StopIteration, index),
     "index": lambda index: _raise(IndexError, index),
+    "again": lambda index: _raise(BrokenSample, index),
     "kill": _kill,
     "exit": lambda index: os._exit(0),
     "hang": _hang,

@@ -32,6 +32,7 @@ FAULTS = {
     "raise": "sample {} raises",
     "stop": "sample {} raises StopIteration",
     "index": "sample {} raises IndexError",
+    "again": "sample {} raises when it is read again",
     "kill": "the worker that reads sample {} is killed",
     "exit": "the worker that reads sample {} exits",
     "hang": "the worker that reads sample {} hangs",

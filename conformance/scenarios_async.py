@@ -15,8 +15,9 @@ from conformance.scenario import ODD_KINDS, Scenario, Style, simpler
 _PLAIN = ("whole",) * 8
 _CONDUCTS = ("dropped", "leave", "ended", "look", "look", "restart", "restart", "interrupt", "quit")
 _PLACED = ("leave", "look", "restart", "length", "interrupt")
-_FAULTS = ("raise", "raise", "kill", "exit")
-_COMPARED = ("whole", "look", "restart", "length")
+_FAULTS = ("raise", "raise", "again", "stop", "index", "kill", "exit")
+# What a loader may do wrong synchronously as well; then another clause says so.
+_COMPARED = ("whole", "look", "restart", "length", "stop", "index")
 
 
 @st.composite
@@ -75,8 +76,10 @@ def possible(claims: Claims) -> tuple[str, ...]:
     """What may be done with a loader of these claims, simplest first."""
     hooked = {"early_preload": "before", "load_indefinitely": "between"}
     found = [*_PLAIN, *_CONDUCTS, *(conduct for hook, conduct in hooked.items() if hook in claims.hooks)]
+    found += [] if claims.aliases else ["kept"]
     found += ["length"] if claims.length and "map" in claims.datasets else []
-    found += [*_FAULTS, *ODD_KINDS]
+    # The StopIteration of an iterable dataset is its end.
+    found += [*(fault for fault in _FAULTS if fault != "stop" or "map" in claims.datasets), *ODD_KINDS]
     return (*found, "rebatched") if "rebatched" in claims.hooks and "iterable" in claims.datasets else tuple(found)
 
 
@@ -134,10 +137,19 @@ def _of(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
             yield _doing(
                 what, after, simpler(scenario, epochs=epochs, shuffle=claims.shuffle is not None and epochs > 1)
             )
+    elif what == "kept":
+        # More steps than a usual ring has slots.
+        yield _doing(what, 0, simpler(scenario, samples=12, batch_size=1))
     elif what in ("before", "between"):
         yield _doing(what, 0, simpler(scenario, samples=9))
     else:
         yield _doing(what, 1, scenario)
+        if what == "leave":
+            # All steps, but not the end.
+            yield _doing(what, 3, scenario)
+        if what == "again":
+            # A sample that the next epoch but one does not reach.
+            yield _doing(what, 8, simpler(scenario, samples=9, batch_size=1))
         if what in (*_FAULTS, "interrupt", "leave", "dropped", "quit"):
             yield _doing(what, 4, simpler(scenario, samples=9))
 
@@ -160,6 +172,7 @@ def _asked(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
         "restart": {"load_indefinitely": (True, False)},
         "whole": {"early_preload": (True, False)},
         "raise": {"early_preload": (False, True), "buffer_size": (3, 2)},
+        "again": {"load_indefinitely": (True, False), "buffer_size": (3, 2)},
     }
     asked = ways.get(what, {})
     names = [name for name in AHEAD if name in asked and name in claims.hooks]

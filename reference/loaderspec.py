@@ -32,6 +32,8 @@ claims: dict[str, Any] = dict(
     length=True,
     device_options=True,
     asynchronous=True,
+    # A slot of the ring is filled again once the next step is asked for (ASYNC-2).
+    aliases="asynchronous",
     hooks=HOOKS + AHEAD,
     device=("training", "inference", "outputs", "synthetic", "ranks"),
 )

@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable
 
 from conformance.clauses.arithmetic import ends
-from conformance.clauses.base import Finding, Verdict, clause, show, usable
+from conformance.clauses.base import Finding, Verdict, clause, remainder, show, usable
 from conformance.clauses.life import before_the_fault, whole
 from conformance.contract import Claims
 from conformance.samples import odd_one
-from conformance.scenario import Scenario, count
+from conformance.scenario import DEADLY, Scenario, count, place_of
 from conformance.trace import Epoch, RankRun, Trace
 
 
@@ -61,11 +61,14 @@ def _both(rank: int, one: Epoch, other: Epoch) -> tuple[str, ...]:
 
 @clause("ASYNC-2", family="async", dataset="any", applies=ahead(), floor=3)
 def held_steps_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """What the consumer holds does not change until it asks for the next step."""
+    """What the consumer holds does not change until it asks for the next step, nor later if nothing else is said."""
     (rank, *_) = trace.main.ranks
+    told = rank.remark("changed")
+    if conduct_of(scenario) == "kept" and not rank.failure:
+        why = "a step that was handed over is the user's; a loader that reuses it says so (claim aliases)"
+        return [Finding("kept-step-changed", "every kept step as it came", (told,), why)] if told else []
     if conduct_of(scenario) != "look" or rank.failure or not rank.remark("held"):
         return None
-    told = rank.remark("changed")
     if told:
         why = "a slot that is held is not free, however long it is held"
         return [Finding("held-step-changed", "the step as it came, until the next is asked for", (told,), why)]
@@ -128,25 +131,44 @@ def errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     (rank, *_) = trace.main.ranks
     name = scenario.fault.partition("@")[0]
     happened = rank.remark("fired") or (rank.failure and rank.failure.kind in ("hung", "died"))
-    if not name or not happened or (name == "raise" and claims.errors == "skip"):
+    if not name or not happened or (name not in DEADLY and claims.errors == "skip"):
+        return None
+    without = trace.variant("synchronous")
+    if name in ("stop", "index") and (without is None or not any(each.failure for each in without.ranks[0].epochs)):
+        # What takes these for the end synchronously as well is ERROR-3's matter.
+        return None
+    if name == "again" and scenario.epochs != 2:
         return None
     failure = rank.failure or next((epoch.failure for epoch in rank.epochs if epoch.failure), None)
     story = _story(rank)
+    if failure is None and name == "again" and not _read_in_each_epoch(scenario, rank):
+        return []
     if failure is None or failure.kind != "raised":
         kind = "silent" if failure is None else failure.kind
         return [Finding(f"{kind}-{name}", "an error", story, "who reads ahead meets the error; the consumer must, too")]
-    if name != "raise":
+    if name not in ("raise", "again"):
         return []
     if not failure.message.startswith("BrokenSample") or "is broken on purpose" not in failure.message:
         why = "whoever catches the dataset's own exception must see it"
         return [Finding("other-error", "BrokenSample: ... is broken on purpose", story, why)]
+    if name == "again":
+        # How often a sample is read is nobody's promise.
+        return []
     expected = before_the_fault(scenario)
     delivered = list(rank.epochs[0].samples) if rank.epochs else []
     if delivered == expected or not in_known_order(scenario, claims):
         return []
     text = f"samples {' '.join(map(str, expected))}, then the error" if expected else "the error, nothing before it"
-    why = "that a step is loaded early is no reason for its error to come early"
+    why = "that a step is loaded early is no reason for its error to come at another step"
     return [Finding("error-out-of-place", text, story, why)]
+
+
+def _read_in_each_epoch(scenario: Scenario, rank: RankRun) -> bool:
+    """Whether the sample of the fault was read once for each of two epochs, both of which the consumer asked for.
+
+    A loader may begin an epoch that nobody wants, or begin one anew: an error met on the way is nobody's then.
+    """
+    return sum(read.index == place_of(scenario.fault) for read in rank.reads) == 2
 
 
 def _story(rank: RankRun) -> tuple[str, ...]:
@@ -186,6 +208,8 @@ def rebatched_once(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 def same_length(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """len() is the same asynchronously and synchronously, before, within and after an epoch."""
     (rank, *_) = trace.main.ranks
+    if conduct_of(scenario) == "leave" and remainder(claims) and not rank.failure:
+        return _same_after_leaving(rank)
     if conduct_of(scenario) != "length":
         return None
     if rank.failure:
@@ -198,6 +222,15 @@ def same_length(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         return []
     lines = (f"asynchronously, before, within and after an epoch: {here}", f"synchronously: {there}")
     return [Finding("length-differs", f"{there}", lines, "progress bars and schedules are made from len()")]
+
+
+def _same_after_leaving(rank: RankRun) -> Verdict:
+    lengths = [epoch.length for epoch in rank.epochs]
+    if len(set(lengths)) < 2:
+        return []
+    lines = tuple(f"before epoch {epoch.number}: {epoch.length}" for epoch in rank.epochs)
+    why = "the first epoch was left early, and the next one is as long as ever"
+    return [Finding("length-after-leaving", "the same len() before each epoch", lines, why)]
 
 
 @clause("ASYNC-11", family="async", dataset="any", applies=ahead(), floor=3)

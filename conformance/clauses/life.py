@@ -80,7 +80,7 @@ def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdic
     return []
 
 
-@clause("WORK-16", family="life", dataset="any", applies=lambda claims: not claims.aliases, floor=2)
+@clause("WORK-16", family="life", dataset="any", applies=lambda claims: claims.aliases is not True, floor=2)
 def kept_batches_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What the user holds never changes."""
     if scenario.conduct != "kept":

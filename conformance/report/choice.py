@@ -59,6 +59,8 @@ def has_script(case: Case) -> bool:
     known = (*_SCRIPTED, *_OF_CONSUMERS) if case.clause in OF_CONSUMERS else _SCRIPTED
     if case.clause in _OF_ONE_RANK and (scenario.world_size != 1 or scenario.drop_last or scenario.shuffle):
         return False
+    if scenario.fault.startswith("again") or (case.clause == "ASYNC-10" and scenario.conduct.startswith("leave")):
+        return False
     # Which step a worker's element would have been in is nobody's promise.
     if case.clause == "ERROR-2" and scenario.dataset == "iterable" and scenario.num_workers:
         return False

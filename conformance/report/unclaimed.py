@@ -27,6 +27,8 @@ class _Addition:
         """The claim as a person writes it: ``workers``, ``shuffle="global"``, ``"map" in datasets``."""
         if self.choice:
             return f'"{self.choice}" in {self.field}'
+        if value is False:
+            return f"{self.field}=False"
         if value is True or (any_will_do and len(self.values) > 1):
             return self.field
         return f'{self.field}="{value}"' if isinstance(value, str) else f"{self.field}={value}"

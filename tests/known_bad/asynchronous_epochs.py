@@ -1,0 +1,125 @@
+"""Loaders that read ahead and spoil what is kept, what comes after an early end, or an error that comes late."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.known_bad.ahead import BadAhead, Delivery, Loading
+from tests.known_bad.asynchronous import FAMILY, PLAIN, with_hook
+
+
+class FillsKeptSlotsAgain(BadAhead):
+    """Steps come in slots of a ring, and a slot is filled again once the next step is asked for; nobody says so."""
+
+    claims, families = PLAIN, FAMILY
+    clause, smallest = "ASYNC-2", "n5,w1,b1,keep,async,kept"
+    report = "scitix/InstantTensor#9"
+
+    def read(self) -> Iterator[Any]:
+        if not self.is_asynchronous:
+            yield from super().read()
+            return
+        # Those that wait, the one that is held and the one that is filled.
+        slots: list[list[Any]] = [[] for _ in range(self.room + 2)]
+        for number, step in enumerate(super().read()):
+            slot = slots[number % len(slots)] if isinstance(step[0], int) else []
+            slot[:] = step
+            yield slot
+
+
+class TakesStopIterationForTheEnd(BadAhead):
+    """The thread that reads takes a StopIteration of the dataset for the end of the epoch. (No public report.)"""
+
+    claims, families = PLAIN, FAMILY
+    clause, smallest = "ASYNC-7", "n1,w1,b1,keep,async,stop@0,synchronous"
+
+    def begin(self, epoch: int) -> Loading:
+        return EndsAtAStop(epoch, self.reader(epoch), self.room)
+
+
+class EndsAtAStop(Loading):
+    """Ends where the dataset stops."""
+
+    def put(self, kind: str, value: Any = None) -> None:
+        stops = kind == "error" and "StopIteration" in f"{value!r}{value.__cause__!r}"
+        super().put(*(("end",) if stops else (kind, value)))
+
+
+class LosesTheErrorOfTheNextEpoch(BadAhead):
+    """An epoch that is begun at the end of another ends at an error, without a word. (No public report.)"""
+
+    claims, families = with_hook("load_indefinitely"), FAMILY
+    clause, smallest = "ASYNC-7", "n4,w1,b1,keep,e2,async,again@2"
+    early_on = False
+
+    def at_the_end(self, epoch: int) -> None:
+        self.early_on = True
+        super().at_the_end(epoch)
+        self.early_on = False
+
+    def begin(self, epoch: int) -> Loading:
+        kind = EndsAtAnError if self.early_on else Loading
+        return kind(epoch, self.reader(epoch), self.room)
+
+
+class EndsAtAnError(Loading):
+    """Takes an error for the end."""
+
+    def put(self, kind: str, value: Any = None) -> None:
+        super().put("end" if kind == "error" else kind, value)
+
+
+class ShortAfterAllSteps(BadAhead):
+    """After an epoch whose steps were all taken, but not its end, the next one lacks its last step."""
+
+    claims, families = PLAIN, FAMILY
+    clause, smallest = "ASYNC-6", "n1,w1,b1,keep,e2,async,leave@1"
+    report = "pytorch/data#825"
+    short = False
+
+    def deliver(self, loading: Loading) -> Delivery:
+        return Counting(self, loading)
+
+    def reader(self, epoch: int) -> Iterator[Any]:
+        steps = list(range(len(self.steps())))
+        short, self.short = self.short, False
+        whole = super().reader(epoch)
+        return (step for _, step in zip(steps[:-1], whole, strict=False)) if short else whole
+
+
+class Counting(Delivery):
+    """Knows whether all steps were taken when it goes."""
+
+    taken = 0
+
+    def __next__(self) -> Any:
+        batch = super().__next__()
+        self.taken += 1
+        return batch
+
+    def __del__(self) -> None:
+        if not self.ended and self.loader.is_asynchronous and self.taken == len(self.loader.steps()):
+            self.loader.short = True
+        super().__del__()
+
+
+class CountsWhatWasLeft(BadAhead):
+    """After an epoch that was left early, len() is what was left of it. (No public report.)"""
+
+    claims, families = dict(PLAIN, length=True, when_dropping="drop", when_keeping="pad"), FAMILY
+    clause, smallest = "ASYNC-10", "n1,w1,b1,keep,e2,async,leave@1"
+    gone = 0
+
+    def deliver(self, loading: Loading) -> Delivery:
+        return Leaving(self, loading)
+
+    def __len__(self) -> int:
+        return max(0, super().__len__() - self.gone)
+
+
+class Leaving(Counting):
+    """Tells the loader how many steps were taken."""
+
+    def __del__(self) -> None:
+        if not self.ended:
+            self.loader.gone = self.taken
+        Delivery.__del__(self)
