@@ -4,8 +4,8 @@
     options.deviceIterations(4).replicationFactor(2)
     options.Training.gradientAccumulation(8)
 
-Values come from three places. The launcher's OMPI_COMM_WORLD_SIZE and OMPI_COMM_WORLD_RANK give rank and
-world size; the JSON object in the environment variable POPTORCH_DEFAULT_OPTIONS overrides them and the
+Values come from three places. The launcher's variables give rank and world size (`launched.py` says which); the
+JSON object in the environment variable POPTORCH_DEFAULT_OPTIONS overrides them and the
 defaults; a setter that the script calls overrides both.
 
 Frozen after first use. A DataLoader or a model that is built with options freezes them, because a later
@@ -33,6 +33,8 @@ from .shuffle import check_seed
 class Options(Group):
     """All options of one process; see the module docstring."""
 
+    _distributed_kind = DistributedOptions
+
     def __init__(self) -> None:
         super().__init__(
             "Options",
@@ -46,7 +48,7 @@ class Options(Group):
             synthetic_data=False,
         )
         self._training = TrainingOptions()
-        self._distributed = DistributedOptions()
+        self._distributed = self._distributed_kind()
         self._popart = PopartOptions()
         self._hardware_groups = {
             name: Group(f"Options.{name}", HARDWARE_SETTERS[name]) for name in ("Jit", "Precision", "TensorLocations")

@@ -3,11 +3,11 @@
 `PopartOptions` is the third that needs code: unlike other hardware settings, its names are free.
 """
 
-import os
-from typing import Any, Self
+from typing import Self
 
-from .checks import check_integer, check_rank, check_type, show
+from .checks import check_integer, check_rank, check_type
 from .enums import ReductionType
+from .launched import from_environment, instance_from_environment
 from .options_group import Group
 from .options_hardware import HARDWARE_SETTERS
 
@@ -47,7 +47,8 @@ class DistributedOptions(Group):
             num_distributed_processes=1,
             distributed_process_id=0,
         )
-        self.setEnvVarNames("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")
+        rank, world_size = instance_from_environment()
+        super().set(num_distributed_processes=world_size, distributed_process_id=rank)
 
     def configureProcessId(self, process_id: int, num_processes: int) -> Self:
         """Set rank and world size; raises unless 0 <= process_id < num_processes."""
@@ -57,8 +58,8 @@ class DistributedOptions(Group):
 
     def setEnvVarNames(self, var_num_processes: str, var_process_id: str) -> Self:
         """Read world size and rank from two environment variables; what is not set counts as 1 and 0."""
-        world_size = _from_environment(var_num_processes, 1)
-        return self.configureProcessId(_from_environment(var_process_id, 0), world_size)
+        world_size = from_environment(var_num_processes, 1)
+        return self.configureProcessId(from_environment(var_process_id, 0), world_size)
 
     def disable(self) -> Self:
         """Be the only process, whatever the environment says."""
@@ -87,17 +88,3 @@ class PopartOptions(Group):
         check_type("_Popart.set, argument key,", key, str)
         self._recorded[key] = value
         return self
-
-
-def _from_environment(variable: str, default: int) -> Any:
-    """Return the whole number in an environment variable, or the default if it is not set."""
-    text = os.environ.get(variable)
-    if text is None:
-        return default
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(
-            f"The environment variable {variable} is {show(text)}, but must be a whole number: "
-            f"correct it, or unset it to run as the only process."
-        ) from None

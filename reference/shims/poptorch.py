@@ -1,0 +1,5 @@
+"""Decides nothing: the name `poptorch`, which becomes the reference's when it is imported. See `reference/names.py`."""
+
+from importlib import import_module
+
+import_module("_loaderspec_names")
