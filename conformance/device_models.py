@@ -39,6 +39,15 @@ class Module(nn.Module):
         return next(iter(self.net.parameters()))[0, :1].detach().reshape(1, 1)
 
 
+def warm_up() -> None:
+    """Let torch import what it imports with its first optimizer. Nothing is computed that would start a thread."""
+    module = build(0, layers=1)
+    for name in ("sgd", "adam"):
+        optimizer = optimizer_of(module, name)
+        optimizer.zero_grad()
+        optimizer.step()
+
+
 def build(seed: int, layers: int) -> Module:
     """The module with the weights of a seed; the caller's global generator is left alone."""
     module = Module(layers)

@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -39,6 +40,9 @@ def from_object(name: str, found: Any) -> Implementation:
     if load is None and hasattr(found, "Options") and hasattr(found, "DataLoader"):
         claims = parse_claims(getattr(found, "claims", poptorch_shape.CLAIMS))
         return Implementation(name, poptorch_shape.loader_of(found), claims)
+    if load is None and any(hasattr(found, function) for function in OFFERS.values()):
+        offering = _implementation(name, _no_loader, found)
+        return replace(offering, claims=replace(offering.claims, datasets=()))
     if load is None and callable(found) and not isinstance(found, type):
         load = found
     if not callable(load):
@@ -47,6 +51,10 @@ def from_object(name: str, found: Any) -> Implementation:
             "PopTorch's shape; write an adapter with claims = dict(...) and def load(request): ..."
         )
     return _implementation(name, load, found)
+
+
+def _no_loader(request: Any) -> Any:
+    raise AdapterError("this adapter has no load(request), and claims no dataset that could be asked for")
 
 
 def _implementation(name: str, load: Callable[..., Any], holder: Any) -> Implementation:

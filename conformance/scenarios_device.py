@@ -60,9 +60,22 @@ def _possible(claims: Claims) -> list[tuple[str, ...]]:
     return asked
 
 
+def _each_factor(first: Scenario) -> Iterator[Scenario]:
+    """Each factor alone, so that none is left to chance."""
+    for factor in ("gradient_accumulation", "replication_factor", "device_iterations"):
+        asked = simpler(first, samples=2, epochs=2, **{factor: 2})
+        iterates = factor == "device_iterations"
+        yield simpler(asked, variant="singly" if iterates else "none")
+        yield simpler(asked, variant="singly" if iterates else "none", details="adam+deep")
+        if not iterates:
+            yield simpler(asked, variant="mean", details="sum")
+
+
 def a_few_models(claims: Claims) -> Iterator[Scenario]:
     """What is tried before any is drawn: each refusal, and what has no numbers."""
     first = Scenario(1, subject="device")
+    if "training" in claims.device:
+        yield from _each_factor(first)
     tasks = [details for details, part in (("", "training"), ("infer", "inference")) if part in claims.device]
     for details in tasks:
         yield simpler(first, details=details)

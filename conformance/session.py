@@ -62,7 +62,8 @@ class Session:
         try:
             self.claims: Claims = self.fleet.claims
             self.known: dict[str, tuple[Known, ...]] = parse_known({**self.fleet.known_failures, **options.known})
-            self.invalid = smoke_fault(observe(self.fleet, SMOKE))
+            # Who trains and loads nothing has no loader that could be tried.
+            self.invalid = smoke_fault(observe(self.fleet, SMOKE)) if self.claims.datasets else ""
         except BaseException:
             self.fleet.close()
             raise

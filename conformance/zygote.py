@@ -37,6 +37,9 @@ def serve(control: Connection, load_implementation: Callable[[], Implementation]
     except AdapterError as error:
         control.send(("error", str(error)))
         return
+    if implementation.claims.device:
+        # Else each member would spend seconds on what torch imports with its first update.
+        import_module("conformance.device_models").warm_up()
     # What the import has made stays for good: without this, each look for what a loader left behind walks all of it.
     gc.collect()
     gc.freeze()

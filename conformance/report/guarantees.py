@@ -17,7 +17,7 @@ def guarantees(report: Report) -> tuple[str, ...]:
     if report.replayed:
         return ()
     held = frozenset(outcome.clause for outcome in report.outcomes if outcome.status == "HOLDS")
-    return (*_delivery(report, held), *_steps(report, held), *_endings(held), *_order(report, held))
+    return (*_delivery(report, held), *_steps(report, held), *_endings(held), *_order(report, held), *_updates(held))
 
 
 def guarantee_line(report: Report) -> str:
@@ -101,6 +101,11 @@ def _steps(report: Report, held: frozenset[str]) -> Iterator[str]:
 def _endings(held: frozenset[str]) -> Iterator[str]:
     if {"COUNT-6", "COUNT-7"} <= held:
         yield "every epoch ends"
+
+
+def _updates(held: frozenset[str]) -> Iterator[str]:
+    if {"DEVICE-3", "DEVICE-4"} <= held:
+        yield f"an update is that of its joined batch{' over all ranks' if 'DEVICE-13' in held else ''}"
 
 
 def _order(report: Report, held: frozenset[str]) -> Iterator[str]:
