@@ -168,7 +168,9 @@ class Campaign:
             found = _find(drawn(self.family, self.claims), violates, self.tier.examples[self.family], self.seed)
         except NoSuchExample:
             found = min(violating, key=_size)
-        return _simplified(found, violates)
+        simplest = _simplified(found, violates)
+        # A smaller step may need fewer samples, which were tried with the larger one.
+        return _simplified(simplest, violates) if simplest.asynchronous else simplest
 
 
 def _simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
