@@ -479,7 +479,7 @@ class RunsOnlyOnceInAProcess(KnownBad):
     """What the first loader of a process left behind, shared memory for one, keeps the second from starting."""
 
     claims = PLAIN
-    clause, smallest = "COUNT-7", "n1,w1,b1,drop,after"
+    clause, smallest, related = "COUNT-7", "n1,w1,b1,drop,after", ("COUNT-6",)
     report = "mosaicml/streaming#573"
     made = 0
 

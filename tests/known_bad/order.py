@@ -103,7 +103,7 @@ class CountsLoadersMade(KnownBad):
     """The epoch is counted for all loaders of the process together, not for each. (No public report.)"""
 
     claims = claim(BUFFERED, epochs="automatic")
-    clause, smallest, related = "ORDER-5", "n32,w2,b1,drop,shuffle,s7466,after", ("ORDER-4", "ORDER-9")
+    clause, smallest, related = "ORDER-5", "n32,w2,b1,drop,shuffle,s7466,after", ("ORDER-9",)
     counted = 0
 
     def __iter__(self) -> Iterator[list[int]]:
