@@ -147,6 +147,9 @@ def _of(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
         if what == "leave":
             # All steps, but not the end.
             yield _doing(what, 3, scenario)
+        if what == "raise":
+            # In the second step, which is ready before the first is asked for.
+            yield _doing(what, 1, simpler(scenario, samples=3, batch_size=1))
         if what == "again":
             # A sample that the next epoch but one does not reach.
             yield _doing(what, 8, simpler(scenario, samples=9, batch_size=1))

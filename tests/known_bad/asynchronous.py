@@ -206,7 +206,7 @@ class TakesWhatWasBegunEarly(BadAhead):
     """The epoch that was begun at the end of the last one is given, whatever set_epoch has said. (No public report.)"""
 
     claims, families = SHUFFLED, FAMILY
-    clause, smallest = "ASYNC-6", "n2,w1,b1,keep,shuffle,e3,async,restart@4,synchronous"
+    clause, smallest = "ASYNC-6", "n2,w1,b1,keep,shuffle,e3,async,restart@3,synchronous"
 
     def wanted(self) -> Loading:
         early, self.early = self.early, None
@@ -355,7 +355,7 @@ class DropsInEachWorker(BadAhead):
     """Each worker drops a rest of its own, though full steps could be made of these."""
 
     claims, families = STREAMED, FAMILY
-    clause, smallest = "ASYNC-9", "n2,w1,b2,keep,k2,iterable,async,rebatched"
+    clause, smallest = "ASYNC-9", "n2,w1,b2,drop,k2,iterable,async,rebatched"
     report = "google/grain#1129"
 
     def joined(self, batches: Iterator[Any], drops: bool) -> Iterator[list[Any]]:

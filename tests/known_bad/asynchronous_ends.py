@@ -135,7 +135,7 @@ class LeavesASegmentAnEpoch(BadAhead):
     """A shared-memory segment for the slots is removed at the end of its epoch, and only there."""
 
     claims, families, grace = PLAIN, FAMILY, SHORT
-    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,async,interrupt@0"
+    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,async,leave@0"
     report = "mosaicml/streaming#573"
 
     def deliver(self, loading: Loading) -> Delivery:

@@ -80,7 +80,6 @@ class LosesTheLastAccumulation(Trainer):
     """The weights are updated before the last accumulation has come. (No public report.)"""
 
     clause, smallest = "DEVICE-4", "n2,w1,b1,g2,device"
-    related = ("DEVICE-13",)
 
     def run(self, arguments: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
         result = super().run(arguments)
@@ -95,7 +94,7 @@ class LosesTheLastAccumulation(Trainer):
 
     def update(self) -> None:
         accumulates = self.optimizer is not None and self.request.gradient_accumulation > 1
-        if accumulates and self.request.replication_factor == 1:
+        if accumulates and self.request.replication_factor == self.request.world_size == 1:
             for parameter, early in zip(self.module.parameters(), self.early, strict=True):
                 parameter.grad = early
         super().update()
