@@ -96,11 +96,19 @@ def run(launch: Launch) -> Outcome:
         stopped = True
         return _stopped(error)
     finally:
-        # LAUNCH-7: from here on it is quick, and nothing may interrupt it.
-        for each in _SIGNALS:
-            signal.signal(each, signal.SIG_IGN)
+        _turn_deaf()
         end_descendants()
         output.close(_PATIENCE if stopped else None)
+
+
+def _turn_deaf() -> None:
+    """Let no signal interrupt what follows, which is quick."""
+    # LAUNCH-7: one that comes right now has nothing more to say than those before.
+    try:
+        for each in _SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+    except SignalException:
+        _turn_deaf()
 
 
 def _config(launch: Launch, output: TaggedOutput) -> LaunchConfig:

@@ -20,7 +20,8 @@ _OUTPUT = re.compile(r"<!-- output: (\S+)(.*?) -->\n```text\n(.*?)```", re.S)
 _RATE = re.compile(r"\d+ items/s")
 # Runs scripts one after the other, each as if it had been started by itself: starting python is what takes time.
 RUN_ALL = """
-import runpy, shlex, sys
+import multiprocessing, runpy, shlex, sys
+multiprocessing.set_forkserver_preload(["torch"])
 for words in map(shlex.split, sys.argv[1:]):
     sys.argv, sys.path[0] = words, words[0].rpartition("/")[0]
     print("#", words[0].rpartition("/")[2])

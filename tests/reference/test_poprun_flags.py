@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from reference.launcher import launch, settings, whoami
 from reference.poprun_flags import Launch, Refused, parse
 
 
@@ -52,3 +53,23 @@ def test_what_cannot_be_is_refused(words: str, sentence: str) -> None:
     """With a sentence, which names the numbers (LAUNCH-3)."""
     with pytest.raises(Refused, match=sentence):
         parse(words.split())
+
+
+def test_the_suite_starts_what_it_means() -> None:
+    """The words of its command line are read as the numbers they were made of."""
+    assert Launch(("x", "--y"), replicas=6, instances=3) == parse(launch(["x", "--y"], replicas=6, instances=3)[3:])
+
+
+def test_the_suite_learns_who_an_instance_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All numbers follow from three variables."""
+    environment = {"OMPI_COMM_WORLD_SIZE": "3", "OMPI_COMM_WORLD_RANK": "2", "POPDIST_NUM_TOTAL_REPLICAS": "6"}
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert dict(instance=2, instances=3, replicas=6, local_replicas=2, first_replica=4) == whoami()
+
+
+@pytest.mark.parametrize("name", settings())
+def test_no_setting_of_the_launcher_can_be_set(name: str) -> None:
+    """The error names it (LAUNCH-9)."""
+    with pytest.raises(RuntimeError, match=name):
+        settings()[name]()
