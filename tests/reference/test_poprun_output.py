@@ -1,8 +1,12 @@
 """Output of many programs comes out line by line, whole and with a tag (LAUNCH-8)."""
 
+import fcntl
 import os
+import struct
+import termios
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic, sleep
 from typing import IO
 
 import pytest
@@ -10,6 +14,7 @@ import pytest
 from reference.tagging import TaggedOutput
 
 LARGE = 1_000_000
+PATIENCE = 60
 
 
 @pytest.fixture
@@ -19,6 +24,14 @@ def sink(tmp_path: Path) -> Iterator[IO[bytes]]:
         yield file
 
 
+def wait_until_read(pipe: int) -> None:
+    """Return when nothing is in the pipe any more: what comes next is another piece."""
+    end = monotonic() + PATIENCE
+    while struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]:
+        assert monotonic() < end, "nobody reads the pipe"
+        sleep(0.001)
+
+
 def written(sink: IO[bytes], pieces: list[tuple[int, str, str]], indices: list[int]) -> list[str]:
     """The lines that come of pieces, each written by an instance to a stream."""
     output = TaggedOutput(indices, (sink.fileno(), sink.fileno()))
@@ -26,6 +39,8 @@ def written(sink: IO[bytes], pieces: list[tuple[int, str, str]], indices: list[i
     for index, name, text in pieces:
         streams[index, name].write(text)
         streams[index, name].flush()
+        if index in indices:
+            wait_until_read(streams[index, name].fileno())
     for stream in streams.values():
         stream.close()
     output.close()
