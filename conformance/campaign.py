@@ -204,8 +204,7 @@ def _usual(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario
     if not scenario.asynchronous:
         return scenario
     groups: list[list[dict[str, object]]] = [
-        [dict(num_workers=0, persistent_workers=False)],
-        [dict(persistent_workers=False)],
+        [dict(num_workers=0)],
         [dict(shuffle=False)],
         [dict(early_preload=False)],
         [dict(load_indefinitely=True)],
