@@ -23,6 +23,7 @@ from conformance.fleet import Fleet, Lane
 from conformance.observe import observe, with_unshuffled
 from conformance.scenario import Scenario, place_of, simpler
 from conformance.scenarios import Tier, always_tried, drawn, listed
+from conformance.subjects import joined
 from conformance.trace import Trace
 
 # Scenarios that hang cost the whole patience each: so many are borne by a family, and again while looking for a smaller
@@ -192,9 +193,8 @@ def _simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Sce
 
 def _in_fewer_words(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
     """The scenario without the words that it fails without, beginning with the last."""
-    words = scenario.details.split("+") if scenario.details else []
-    for word in reversed(words):
-        fewer = simpler(scenario, details="+".join(each for each in scenario.details.split("+") if each != word))
+    for word in reversed(scenario.details.split("+") if scenario.details else []):
+        fewer = simpler(scenario, details=joined(scenario.subject, {*scenario.details.split("+")} - {word}))
         scenario = fewer if violates(fewer) else scenario
     return scenario
 

@@ -188,9 +188,9 @@ def read_beyond_the_end(reader: Reader, numbers: tuple[int, ...], epochs: list[E
                 remarks.append(("after-end", f"after the end of epoch {number}: {stopped.failure.sentence()}"))
 
 
-def close(loader: Any, times: int = 1) -> None:
+def close(loader: Any, times: int = 1, names: tuple[str, ...] = ("close", "shutdown", "terminate")) -> None:
     """Close the loader by whichever name it has for that."""
-    for name in ("close", "shutdown", "terminate"):
+    for name in names:
         if hasattr(loader, name):
             for _ in range(times):
                 called("close", None, getattr(loader, name))

@@ -8,14 +8,14 @@ from torch import Tensor
 from conformance import conduct, device_models
 from conformance.conduct import Stopped
 from conformance.contract import Implementation
-from conformance.contract_model import Mode, ModelRequest
+from conformance.contract_model import ModelRequest
 from conformance.device_models import Layout
 from conformance.member import Task
 from conformance.random_state import seed_all
+from conformance.subjects import MODES
 from conformance.trace import Failure, RankRun, Value
 
 EVERY = 2  # the period of "every_n"
-_MODES: dict[str, Mode] = {"all": "all", "final": "final", "every": "every_n", "total": "sum"}
 
 
 def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
@@ -32,10 +32,10 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
 
 
 def _call(implementation: Implementation, task: Task, values: list[Value], remarks: conduct.Remarks) -> None:
-    words = task.details.split("+")
     module = _module(task, task.arguments["rank"])
-    trains = "infer" not in words
-    optimizer = device_models.optimizer_of(module, _optimizer(words), _times(task)) if trains else None
+    trains = "infer" not in task.words
+    times = _count(task) if "times" in task.words else 1
+    optimizer = device_models.optimizer_of(module, _optimizer(task), times) if trains else None
     request = _request(task, module, optimizer)
     values.append(_weights("start", module))
     step = conduct.called("model", None, lambda: implementation.offers["model"](request))
@@ -51,7 +51,7 @@ def _call(implementation: Implementation, task: Task, values: list[Value], remar
         values += [_value(f"output {number}.{at}", each) for at, each in enumerate(_tensors(results))]
         values.append(_weights(f"weights {number}", module))
         values += plain.call(number, ranks)
-    _close(step)
+    conduct.close(step, names=("destroy", "close", "shutdown"))
 
 
 class _Plain:
@@ -61,26 +61,24 @@ class _Plain:
         self.task = task
         self.request = request
         self.module = _module(task)
-        words = task.details.split("+")
         # To SGD, with momentum or without, adding gradients is a learning rate so many times as large (DEVICE-5).
-        self.optimizer = device_models.optimizer_of(
-            self.module, _optimizer(words), _count(task) if "sum" in words else 1
-        )
+        times = _count(task) if "sum" in task.words else 1
+        self.optimizer = device_models.optimizer_of(self.module, _optimizer(task), times)
         self.layout = Layout(
             request.device_iterations, request.gradient_accumulation, request.replication_factor, request.batch_size
         )
 
     def call(self, number: int, ranks: list[tuple[Tensor, Tensor]]) -> list[Value]:
         """What must come of one call, if the request can be met."""
-        request, steps = self.request, [[_part(each, number, self.task.samples) for each in pair] for pair in ranks]
+        request, samples = self.request, self.task.samples
+        steps = [(_part(x, number, samples), _part(target, number, samples)) for x, target in ranks]
         if self.task.samples != self.task.step or (request.optimizer is None and request.gradient_accumulation > 1):
             return []
         if request.optimizer is None:
             with torch.no_grad():
                 results = [self.layout.parted(self.module(steps[request.rank][0]))]
         else:
-            pairs = [(x, target) for x, target in steps]
-            results = list(device_models.train_plainly(self.module, self.optimizer, self.layout, pairs, request.rank))
+            results = list(device_models.train_plainly(self.module, self.optimizer, self.layout, steps, request.rank))
         mode = request.output_mode
         if mode == "default":
             mode = "all" if request.optimizer is None else "final"
@@ -90,13 +88,13 @@ class _Plain:
 
 
 def _request(task: Task, module: Any, optimizer: Any) -> ModelRequest:
-    words, arguments = task.details.split("+"), task.arguments
+    words, arguments = task.words, task.arguments
     names = ("batch_size", "replication_factor", "device_iterations", "gradient_accumulation", "rank", "world_size")
     return ModelRequest(
         module=module,
         optimizer=optimizer,
         reduction="sum" if "sum" in words else "mean",
-        output_mode=next((mode for word, mode in _MODES.items() if word in words), "default"),
+        output_mode=next((mode for word, mode in MODES.items() if word in words), "default"),
         output_period=EVERY if "every" in words else 1,
         synthetic="synthetic" in words,
         **{name: arguments[name] for name in names},
@@ -104,18 +102,14 @@ def _request(task: Task, module: Any, optimizer: Any) -> ModelRequest:
 
 
 def _module(task: Task, rank: int = 0) -> device_models.Module:
-    words = task.details.split("+")
+    words = task.words
     seed = task.arguments["seed"] + (rank if "apart" in words else 0)
     module = device_models.build(seed, layers=2 if "deep" in words else 1)
     return module.eval() if "infer" in words else module
 
 
-def _optimizer(words: list[str]) -> str:
-    return next((name for name in ("momentum", "adam") if name in words), "sgd")
-
-
-def _times(task: Task) -> int:
-    return _count(task) if "times" in task.details.split("+") else 1
+def _optimizer(task: Task) -> str:
+    return next((name for name in ("momentum", "adam") if name in task.words), "sgd")
 
 
 def _count(task: Task) -> int:
@@ -150,10 +144,3 @@ def _value(name: str, tensor: Tensor) -> Value:
 
 def _weights(name: str, module: torch.nn.Module) -> Value:
     return _value(name, torch.cat([parameter.detach().flatten() for parameter in module.parameters()]))
-
-
-def _close(step: Any) -> None:
-    for name in ("destroy", "close", "shutdown"):
-        if hasattr(step, name):
-            conduct.called("close", None, getattr(step, name))
-            return

@@ -59,6 +59,11 @@ class Task:
     details: str = ""
 
     @property
+    def words(self) -> list[str]:
+        """The words of the details."""
+        return self.details.split("+")
+
+    @property
     def step(self) -> int:
         """N, of a task that asks for what is possible."""
         factors = ("batch_size", "gradient_accumulation", "replication_factor", "device_iterations")

@@ -32,7 +32,7 @@ class _Circumstances:
 
 def observe(fleet: Fleet | Lane, scenario: Scenario) -> Trace:
     """Run the implementation once for each run that the scenario means, and write down what was delivered."""
-    main = _Circumstances(scenario, _numbers(scenario))
+    main = _usual(scenario)
     runs = [_run(fleet, "main", main)]
     # Nothing can be compared with a run that failed.
     if scenario.variant != "none" and not runs[0].failed:
@@ -75,12 +75,12 @@ def _varied(main: _Circumstances, scenario: Scenario) -> _Circumstances:
         "seed+1": _Circumstances(simpler(scenario, seed=scenario.seed + 1), main.epochs),
         "workers": _Circumstances(simpler(scenario, num_workers=0), main.epochs),
         "synchronous": _Circumstances(_synchronous(scenario), main.epochs),
-        "singly": _called(subjects.singly(scenario)),
-        "mean": _called(subjects.mean(scenario)),
+        "singly": _usual(subjects.singly(scenario)),
+        "mean": _usual(subjects.mean(scenario)),
     }[scenario.variant]
 
 
-def _called(scenario: Scenario) -> _Circumstances:
+def _usual(scenario: Scenario) -> _Circumstances:
     return _Circumstances(scenario, _numbers(scenario))
 
 

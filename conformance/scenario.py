@@ -182,11 +182,7 @@ class Scenario:
             return ", ".join(subjects.told(self, count))
         noun = "sample" if self.dataset == "map" else "iterable sample"
         words = [count(self.samples, noun), count(self.world_size, "rank"), f"micro-batch {self.batch_size}"]
-        words += [
-            f"{field.replace('_', ' ')} {getattr(self, field)}"
-            for field in _DEVICE_FACTORS
-            if getattr(self, field) != 1
-        ]
+        words += self.factors_told()
         words.append(f"drop_last={self.drop_last}")
         if self.shuffle:
             words.append(f"shuffle=True, seed {self.seed}" if self.seeds == 1 else f"shuffle=True, {self.seeds} seeds")
@@ -201,6 +197,14 @@ class Scenario:
         if self.refusal:
             words.append(f"asked for {self.refusal}")
         return ", ".join(words)
+
+    def factors_told(self) -> list[str]:
+        """The factors of a step that are not 1: ``gradient accumulation 2``."""
+        return [
+            f"{field.replace('_', ' ')} {getattr(self, field)}"
+            for field in _DEVICE_FACTORS
+            if getattr(self, field) != 1
+        ]
 
     def _told_ahead(self) -> list[str]:
         words = ["asynchronous"] if self.asynchronous else []

@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 
 from conformance.contract import Claims
 from conformance.scenario import Scenario, Variant, simpler
-from conformance.subjects import joined
-
-_MODES = ("all", "final", "every", "total")
+from conformance.subjects import MODES, joined
 
 
 @st.composite
@@ -25,7 +23,7 @@ def models(draw: st.DrawFn, claims: Claims) -> Scenario:
     if trains:
         words |= {draw(st.sampled_from(("", "momentum", "adam")))} - {""}
     variant: Variant = "none"
-    if trains and not words & {*_MODES, "apart"} and "adam" not in words and draw(st.booleans()):
+    if trains and not words & {*MODES, "apart"} and "adam" not in words and draw(st.booleans()):
         words |= {"sum"}
         variant = "mean"
     elif trains and iterations > 1 and ranks == 1:
@@ -53,8 +51,8 @@ def _possible(claims: Claims) -> list[tuple[str, ...]]:
     trains, infers = ("training" in claims.device, "inference" in claims.device)
     asked: list[tuple[str, ...]] = [*[("train",)] * 6 * trains, *[("infer",)] * infers]
     if "outputs" in claims.device:
-        asked += [("train", mode) for mode in _MODES for _ in range(2 if mode == "final" else 1) if trains]
-        asked += [("infer", mode) for mode in _MODES if infers]
+        asked += [("train", mode) for mode in MODES for _ in range(2 if mode == "final" else 1) if trains]
+        asked += [("infer", mode) for mode in MODES if infers]
     if "ranks" in claims.device and trains:
         asked += [("train", "ranks"), ("train", "ranks", "apart")]
     return asked
@@ -64,10 +62,10 @@ def _each_factor(first: Scenario) -> Iterator[Scenario]:
     """Each factor alone, so that none is left to chance."""
     for factor in ("gradient_accumulation", "replication_factor", "device_iterations"):
         asked = simpler(first, samples=2, epochs=2, **{factor: 2})
-        iterates = factor == "device_iterations"
-        yield simpler(asked, variant="singly" if iterates else "none")
-        yield simpler(asked, variant="singly" if iterates else "none", details="adam+deep")
-        if not iterates:
+        compared: Variant = "singly" if factor == "device_iterations" else "none"
+        yield simpler(asked, variant=compared)
+        yield simpler(asked, variant=compared, details="adam+deep")
+        if compared == "none":
             yield simpler(asked, variant="mean", details="sum")
 
 

@@ -9,6 +9,8 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
 
+from conformance.contract_model import Mode
+
 if TYPE_CHECKING:
     from conformance.scenario import Scenario
 
@@ -29,6 +31,8 @@ DEVICE = {
     "synthetic": "synthetic data",
     "apart": "ranks begin with other weights",
 }
+# The words that ask for an output mode, and the mode's name in the request.
+MODES: Mapping[str, Mode] = {"all": "all", "final": "final", "every": "every_n", "total": "sum"}
 WORDS: Mapping[str, Mapping[str, str]] = {"device": DEVICE}
 
 
@@ -58,9 +62,7 @@ def told(scenario: "Scenario", count: Callable[[int, str], str]) -> list[str]:
         *([count(scenario.world_size, "rank")] if scenario.world_size > 1 else []),
         f"micro-batch {scenario.batch_size}",
     ]
-    factors = ("gradient_accumulation", "replication_factor", "device_iterations")
-    words += [f"{name.replace('_', ' ')} {getattr(scenario, name)}" for name in factors if getattr(scenario, name) != 1]
-    return words + [DEVICE[word] for word in scenario.details.split("+") if word]
+    return [*words, *scenario.factors_told(), *(DEVICE[word] for word in scenario.details.split("+") if word)]
 
 
 def singly(scenario: "Scenario") -> "Scenario":

@@ -25,7 +25,7 @@ from .datapipes import MapToIter
 from .fullsync import told
 from .pipe_graph import Pipe, check_sharding, copied, shard, walk
 from .pipe_messages import close
-from .pipe_seeds import Draw, Seeds, assign, hashed, is_random, seed_pipes
+from .pipe_seeds import Seeds, assign, draws, hashed, is_random, seed_pipes
 from .reading_service import InProcessReadingService, finalize
 
 _MOST_SEED = 2**64 - 1
@@ -100,8 +100,7 @@ class DataLoader2:
         self._epoch += 1
         seed = self.reading_service.initialize_iteration(seed)
         seeds = Seeds(seed, self._place)
-        pipes = list(filter(is_random, walk(self.datapipe)))
-        seed_pipes(pipes, [vars(pipe).get("loader_draw", Draw(2**30 + at)) for at, pipe in enumerate(pipes)], seeds)
+        seed_pipes(list(filter(is_random, walk(self.datapipe))), draws(self.datapipe), seeds)
         self._elements = iter(self.reading_service.reset(self.datapipe, seeds))
         return self._elements
 

@@ -6,7 +6,6 @@ module registers the functional forms, so that a chain reads as it did: `pipe.op
 
 import csv
 from collections.abc import Iterable, Iterator
-from time import monotonic
 from typing import Any
 
 from torch.utils.data import IterDataPipe, MapDataPipe, functional_datapipe
@@ -14,11 +13,11 @@ from torch.utils.data.datapipes.iter.sharding import SHARDING_PRIORITIES
 
 from .checks import check_integer, show
 from .faults import Failure
-from .fullsync import END, FAILURE, MORE, STEP, Agreement, Message, check_group, told
+from .fullsync import END, FAILURE, MORE, STEP, Agreement, Message, check_group, check_timeout, told
+from .pipe_messages import read_some
 from .prefetching import Ahead
 
 _AT_ONCE = 64  # the most elements that a rank reads before it agrees with the others
-_PATIENCE = 0.01  # seconds after which it agrees on fewer
 
 
 @functional_datapipe("parse_csv")
@@ -112,10 +111,8 @@ class FullSync(IterDataPipe[Any]):
 
     def __init__(self, datapipe: IterDataPipe[Any], timeout: float = 1800) -> None:
         super().__init__()
-        if not timeout > 0:
-            raise ValueError(f"timeout is {show(timeout)}, but seconds of waiting must be more than 0.")
         self.datapipe = datapipe
-        self.timeout = timeout
+        self.timeout = check_timeout(timeout)
         self.agreement: Agreement | None = None
         self.epoch = -1
 
@@ -152,12 +149,8 @@ class FullSync(IterDataPipe[Any]):
 
 def _read_some(source: Iterator[Any], ready: list[Any]) -> tuple[int, Failure | None]:
     """Read elements until there are many, or some time has passed; at least one. Return what stands behind them."""
-    deadline = monotonic() + _PATIENCE
     try:
-        while len(ready) < _AT_ONCE:
-            ready.append(next(source))
-            if monotonic() >= deadline:
-                break
+        read_some(ready, source, _AT_ONCE)
     except StopIteration:
         return END, None
     except Exception as error:

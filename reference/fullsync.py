@@ -20,6 +20,8 @@ from typing import Any, NamedTuple, NoReturn
 import torch
 import torch.distributed as dist
 
+from .checks import show
+
 BEGIN, STEP = 1, 2
 MORE, END, FAILURE = 0, 1, 2
 LAST_WORDS = 2.0  # seconds in which a rank that noticed a failure may say that it is still there
@@ -48,6 +50,13 @@ class Message(NamedTuple):
 def _unpacked(data: torch.Tensor) -> Message:
     doing, epoch, value, state, text = struct.unpack(_FORMAT, data.numpy().tobytes())
     return Message(doing, epoch, value, state, text.rstrip(b"\0").decode(errors="replace"))
+
+
+def check_timeout(timeout: float) -> float:
+    """Return the seconds that a rank waits for the others. Raises ValueError unless there are some."""
+    if not timeout > 0:
+        raise ValueError(f"timeout is {show(timeout)}, but seconds of waiting must be more than 0.")
+    return timeout
 
 
 def check_group() -> None:

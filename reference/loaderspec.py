@@ -70,13 +70,9 @@ def load(request: Any) -> DataLoader:
 
 def model(request: Any) -> PoplarExecutor:
     """Return one rank's model for the request: a function of the tensors of one step."""
-    options = Options()
-    options.deviceIterations(request.device_iterations)
-    options.replicationFactor(request.replication_factor)
-    options.Training.gradientAccumulation(request.gradient_accumulation)
+    options = _factored(request)
     reduction = ReductionType.Sum if request.reduction == "sum" else ReductionType.Mean
     options.Training.accumulationAndReplicationReductionType(reduction)
-    options.Distributed.configureProcessId(request.rank, request.world_size)
     options.outputMode(_MODES[request.output_mode], request.output_period)
     options.enableSyntheticData(request.synthetic)
     if request.optimizer is None:
@@ -99,12 +95,18 @@ def _ahead(request: Any) -> dict[str, Any]:
     return {"mode": DataLoaderMode.AsyncRebatched if rebatched else DataLoaderMode.Async, "async_options": options}
 
 
-def _options(request: Any) -> Options:
+def _factored(request: Any) -> Options:
+    """The options that loader and model must share: what a step is, and whose."""
     options = Options()
     options.deviceIterations(request.device_iterations)
     options.replicationFactor(request.replication_factor)
     options.Training.gradientAccumulation(request.gradient_accumulation)
     options.Distributed.configureProcessId(request.rank, request.world_size)
+    return options
+
+
+def _options(request: Any) -> Options:
+    options = _factored(request)
     # `randomSeed` is documented to seed torch as well: that is this call's doing, and not the loader's (ORDER-10).
     with _undisturbed():
         options.randomSeed(request.seed)

@@ -45,32 +45,27 @@ class VariableAttributes:
         return attr in self._constant
 
 
-class SGD(torch.optim.SGD):
+class _Parting:
+    """Stands before an optimizer of torch, and hands it the arguments that it knows."""
+
+    def __init__(self, params: Iterable[Any], *args: Any, **kwargs: Any) -> None:
+        super().__init__(params, *_given(args), **_parted(self, kwargs))  # type: ignore[call-arg]  # torch's
+
+
+class SGD(_Parting, torch.optim.SGD):
     """torch's SGD."""
 
-    def __init__(self, params: Iterable[Any], *args: Any, **kwargs: Any) -> None:
-        super().__init__(params, *_given(args), **_parted(self, kwargs))
 
-
-class Adam(torch.optim.Adam):
+class Adam(_Parting, torch.optim.Adam):
     """torch's Adam."""
 
-    def __init__(self, params: Iterable[Any], *args: Any, **kwargs: Any) -> None:
-        super().__init__(params, *_given(args), **_parted(self, kwargs))
 
-
-class AdamW(torch.optim.AdamW):
+class AdamW(_Parting, torch.optim.AdamW):
     """torch's AdamW."""
 
-    def __init__(self, params: Iterable[Any], *args: Any, **kwargs: Any) -> None:
-        super().__init__(params, *_given(args), **_parted(self, kwargs))
 
-
-class RMSprop(torch.optim.RMSprop):
+class RMSprop(_Parting, torch.optim.RMSprop):
     """torch's RMSprop."""
-
-    def __init__(self, params: Iterable[Any], *args: Any, **kwargs: Any) -> None:
-        super().__init__(params, *_given(args), **_parted(self, kwargs))
 
 
 class LAMB:

@@ -75,14 +75,19 @@ def raising(failure: Failure) -> Iterator[Any]:
     yield
 
 
-def fill(chunk: list[Any], elements: Iterator[Any], most: int) -> tuple[bool, Failure | None]:
-    """Read elements until there are many or some time has passed; return whether it is over, and an error if so."""
+def read_some(chunk: list[Any], elements: Iterator[Any], most: int) -> None:
+    """Read elements until there are many, or some time has passed; at least one. What they raise goes through."""
     deadline = monotonic() + _PATIENCE
+    while len(chunk) < most:
+        chunk.append(next(elements))
+        if monotonic() >= deadline:
+            return
+
+
+def fill(chunk: list[Any], elements: Iterator[Any], most: int) -> tuple[bool, Failure | None]:
+    """Read some elements; return whether it is over, and an error if so."""
     try:
-        while len(chunk) < most:
-            chunk.append(next(elements))
-            if monotonic() >= deadline:
-                break
+        read_some(chunk, elements, most)
     except StopIteration:
         return True, None
     except (Exception, SystemExit) as error:

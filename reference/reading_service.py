@@ -13,7 +13,7 @@ import torch.distributed as dist
 
 from .checks import check_integer, show
 from .datapipes import FullSync
-from .fullsync import BEGIN, Agreement, Message, check_group
+from .fullsync import BEGIN, Agreement, Message, check_group, check_timeout
 from .pipe_crew import Crew, Merged
 from .pipe_graph import Pipe, Place, replace, replicable_part, walk
 from .pipe_messages import WorkerInfo
@@ -130,9 +130,7 @@ class DistributedReadingService(ReadingServiceInterface):
     """Runs the pipeline's share of this rank: one seed for all ranks, and as many elements on each (`fullsync`)."""
 
     def __init__(self, timeout: float = 1800) -> None:
-        if not timeout > 0:
-            raise ValueError(f"timeout is {show(timeout)}, but seconds of waiting must be more than 0.")
-        self.timeout = timeout
+        self.timeout = check_timeout(timeout)
         self.agreements: list[Agreement] = []
         self.epoch = 0
 

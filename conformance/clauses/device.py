@@ -32,11 +32,16 @@ def accumulates_in_inference(scenario: Scenario) -> bool:
     return has(scenario, "infer") and scenario.gradient_accumulation > 1
 
 
-def trained(trace: Trace) -> bool:
-    """Whether the weights moved at all, of a run that came to its end. That they did not is DEVICE-11's matter."""
+def trains(trace: Trace) -> bool:
+    """Whether the run trained on real data, and came to its end."""
     scenario = trace.scenario
-    usual = possible(scenario) and not has(scenario, "infer") and not has(scenario, "synthetic")
-    return usual and not trace.main.failed and not _unmoved(trace.main.ranks[0])
+    asked = possible(scenario) and not has(scenario, "infer") and not has(scenario, "synthetic")
+    return asked and not trace.main.failed
+
+
+def trained(trace: Trace) -> bool:
+    """Whether it did, and the weights moved at all. That they did not is DEVICE-11's matter."""
+    return trains(trace) and not _unmoved(trace.main.ranks[0])
 
 
 @device("DEVICE-1", "training", "inference", floor=60)
@@ -123,7 +128,7 @@ def inference_does_not_accumulate(scenario: Scenario, claims: Claims, trace: Tra
 
 @device("DEVICE-11", "training", floor=20)
 def the_users_module_is_trained(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not possible(scenario) or has(scenario, "infer") or has(scenario, "synthetic") or trace.main.failed:
+    if not trains(trace):
         return None
     for rank in trace.main.ranks:
         if _unmoved(rank):
@@ -183,11 +188,15 @@ def difference(ours: Value | None, theirs: Value | None) -> tuple[str, str] | No
     if len(ours.numbers) != len(theirs.numbers):
         return f"{len(ours.numbers)} numbers", f"{len(theirs.numbers)} numbers"
     pairs = enumerate(zip(ours.numbers, theirs.numbers, strict=True))
-    # Not `>`: a number that is none differs from all.
-    found = next((at for at, (a, b) in pairs if not abs(a - b) <= TOLERANCE * (1 + abs(b))), None)
+    found = next((at for at, (a, b) in pairs if not agree(a, b)), None)
     if found is None:
         return None
     return f"weight {found} is {ours.numbers[found]:.6f}", f"weight {found} is {theirs.numbers[found]:.6f}"
+
+
+def agree(ours: float, theirs: float) -> bool:
+    """Whether two numbers differ by rounding alone. One that is none differs from all."""
+    return abs(ours - theirs) <= TOLERANCE * (1 + abs(theirs))
 
 
 def numbers(rank: RankRun, name: str, call: int) -> list[int]:

@@ -3,18 +3,16 @@
 from math import isnan
 
 from conformance.clauses.base import Finding, Verdict
-from conformance.clauses.device import device, difference, listed, numbers, possible
+from conformance.clauses.device import agree, device, difference, listed, numbers, possible, trains
 from conformance.contract import Claims
 from conformance.scenario import Scenario
-from conformance.subjects import has
+from conformance.subjects import MODES, has
 from conformance.trace import RankRun, Trace, Value
-
-_MODES = ("all", "final", "every", "total")
 
 
 def _told(scenario: Scenario, trace: Trace) -> bool:
     """Whether the outputs of a call can be judged: a mode was asked for, with real data, and the calls returned."""
-    return any(has(scenario, mode) for mode in _MODES) and possible(scenario) and not trace.main.failed
+    return any(has(scenario, mode) for mode in MODES) and possible(scenario) and not trace.main.failed
 
 
 @device("DEVICE-2", "outputs", floor=10)
@@ -67,7 +65,7 @@ def _why(scenario: Scenario) -> str:
         "final": f"the last micro-batch's output{each} is returned",
         "every": f"every second micro-batch's output{each} is returned",
         "total": f"the outputs of the micro-batches{each} are added up",
-    }[next(mode for mode in _MODES if has(scenario, mode))]
+    }[next(mode for mode in MODES if has(scenario, mode))]
 
 
 @device("DEVICE-9", "synthetic", floor=2)
@@ -85,7 +83,7 @@ def synthetic_data_reads_no_tensor(scenario: Scenario, claims: Claims, trace: Tr
 
 @device("DEVICE-10", "outputs", "ranks", floor=4)
 def weights_stay_equal(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not possible(scenario) or has(scenario, "infer") or has(scenario, "synthetic") or trace.main.failed:
+    if not trains(trace):
         return None
     if scenario.world_size > 1:
         return _equal_over_ranks(scenario, trace)
@@ -145,7 +143,7 @@ def inference_is_the_bare_module(scenario: Scenario, claims: Claims, trace: Trac
     for number, row in _rows(rank.value("output 0.0")).items():
         # Of a sample that is none of the step's, DEVICE-1 tells.
         owed = right.get(number, row)
-        if len(row) == len(owed) and any(abs(a - b) > 1e-7 * (1 + abs(b)) for a, b in zip(row, owed, strict=True)):
+        if len(row) == len(owed) and not all(map(agree, row, owed)):
             ours = f"sample {number}: {_shown(row)}"
             return [Finding("output", f"sample {number}: {_shown(owed)}", (ours,), "the module alone gives this")]
     return []

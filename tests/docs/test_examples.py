@@ -1,21 +1,15 @@
 """The examples of the specs run as scripts for PopTorch, and print what the specs show."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from programs import INSTANCES, POPRUN, ROOT, printed
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "specs" / "examples"
 GUIDE = EXAMPLES / "README.md"
 CHAPTER = ROOT / "specs" / "7-launch.md"
-INSTANCES = 4
-# A launch takes seconds on a quiet machine; this is for one that is not.
-PATIENCE = 300
 _OUTPUT = re.compile(r"<!-- output: (\S+)(.*?) -->\n```text\n(.*?)```", re.S)
 _RATE = re.compile(r"\d+ items/s")
 # Runs scripts one after the other, each as if it had been started by itself: starting python is what takes time.
@@ -37,16 +31,7 @@ def shown(document: Path) -> dict[str, tuple[str, str]]:
 def outputs(document: Path, *launcher: str) -> dict[str, str]:
     """What the scripts of a document print, each."""
     scripts = [f"{shlex.quote(str(EXAMPLES / name))}{given}" for name, (given, _) in shown(document).items()]
-    done = subprocess.run(
-        [sys.executable, *launcher, "-c", RUN_ALL, *scripts],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-    )
-    assert 0 == done.returncode, done.stdout + done.stderr
-    return parted(done.stdout)
+    return parted(printed(*launcher, "-c", RUN_ALL, *scripts))
 
 
 def parted(text: str) -> dict[str, str]:
@@ -55,8 +40,8 @@ def parted(text: str) -> dict[str, str]:
     ordered = "".join(line for each in instances for line in each) or text
     found: dict[str, str] = {}
     for part in re.split(r"^(?:\[1,\d\]<stdout>:)?# ", ordered, flags=re.M)[1:]:
-        name, _, printed = part.partition("\n")
-        found[name] = found.get(name, "") + printed
+        name, _, lines = part.partition("\n")
+        found[name] = found.get(name, "") + lines
     return found
 
 
@@ -69,8 +54,7 @@ def alone() -> dict[str, str]:
 @pytest.fixture(scope="module")
 def launched() -> dict[str, str]:
     """What the scripts of the chapter print on four instances."""
-    poprun = ("-m", "reference.poprun", "--num-replicas", "8", "--num-instances", str(INSTANCES), sys.executable)
-    return outputs(CHAPTER, *poprun)
+    return outputs(CHAPTER, *POPRUN)
 
 
 @pytest.mark.parametrize("name", shown(GUIDE))

@@ -4,20 +4,14 @@ What is altered is said here, and no more: `MENDS` are slips of the texts themse
 a CPU is no accelerator. torchvision is stood in for, with images that are made.
 """
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from programs import INSTANCES, POPRUN, ROOT, printed
 
-ROOT = Path(__file__).resolve().parents[2]
 SEEDS = ROOT.parent / "shared" / "seeds"
 EXAMPLES = ROOT / "specs" / "examples"
-INSTANCES = 4
-# A launch takes seconds on a quiet machine; this is for one that is not.
-PATIENCE = 400
 STAND_IN = f"""
 import sys
 from types import SimpleNamespace
@@ -83,17 +77,7 @@ def mended(name: str, program: str) -> str:
 def carry_out(folder: Path, *words: str) -> str:
     """Run python with some words; return what it prints."""
     (folder / "torchvision.py").write_text(STAND_IN, encoding="utf-8")
-    path = f"{ROOT}{os.pathsep}{folder}"
-    done = subprocess.run(
-        [sys.executable, *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
-    )
-    assert 0 == done.returncode, done.stdout + done.stderr
-    return done.stdout
+    return printed(*words, path=(folder,))
 
 
 @pytest.fixture(scope="module")
@@ -106,12 +90,11 @@ def steps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     programs = {"step1": first, "step2": second, "step3": third, "blocked": blocked}
     for name, program in programs.items():
         (folder / name).write_text(mended(name, program), encoding="utf-8")
-    poprun = ("-m", "reference.poprun", "--num-replicas", "8", "--num-instances", str(INSTANCES), sys.executable)
-    printed = carry_out(folder, *poprun, "-c", RUN_ALL, *(str(folder / name) for name in programs))
+    output = carry_out(folder, *POPRUN, "-c", RUN_ALL, *(str(folder / name) for name in programs))
     found: dict[str, list[str]] = {}
     for at in range(INSTANCES):
         tag = f"[1,{at}]<stdout>:"
-        lines = [line for line in printed.splitlines() if line.startswith(tag)]
+        lines = [line for line in output.splitlines() if line.startswith(tag)]
         for part in "\n".join(lines).split(f"{tag}# ")[1:]:
             name, _, rest = part.partition("\n")
             found.setdefault(name, []).extend(rest.splitlines())

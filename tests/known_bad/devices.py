@@ -80,10 +80,11 @@ class LosesTheLastAccumulation(Trainer):
     """The weights are updated before the last accumulation has come. (No public report.)"""
 
     clause, smallest = "DEVICE-4", "n2,w1,b1,g2,device"
+    runs = 0
 
     def run(self, arguments: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
         result = super().run(arguments)
-        self.runs = getattr(self, "runs", 0) + 1
+        self.runs += 1
         if self.runs % (self.request.gradient_accumulation * self.request.replication_factor) == 0:
             self.late = [parameter.grad.clone() for parameter in self.module.parameters() if parameter.grad is not None]
         else:
@@ -116,7 +117,7 @@ class AveragesInsteadOfAdding(Trainer):
     clause, smallest = "DEVICE-5", "n2,w1,b1,g2,device,with=sum,mean"
 
     def count(self) -> int:
-        return self.request.gradient_accumulation * self.request.replication_factor * self.request.world_size  # type: ignore[no-any-return]
+        return self.micro_batches()
 
 
 class ReturnsOneReplica(Trainer):

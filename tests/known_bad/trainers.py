@@ -86,11 +86,13 @@ class Trainer(KnownBad):
         (loss / self.count()).backward()
         return told.detach(), loss.detach()
 
+    def micro_batches(self) -> int:
+        """How many make one update, over all ranks."""
+        return int(self.request.gradient_accumulation * self.request.replication_factor * self.request.world_size)
+
     def count(self) -> int:
         """What gradients are divided by."""
-        request = self.request
-        whole = request.gradient_accumulation * request.replication_factor * request.world_size
-        return whole if request.reduction == "mean" else 1
+        return self.micro_batches() if self.request.reduction == "mean" else 1
 
     def begin_update(self) -> None:
         """Forget the last gradients."""
