@@ -13,8 +13,12 @@ Policy = Literal["drop", "pad", "uneven"]
 
 # The hooks that say how an asynchronous loader reads ahead.
 AHEAD = ("buffer_size", "early_preload", "load_indefinitely", "rebatched")
-# What an adapter may offer beside `load`: the claim that says what it promises, and the function that must be there.
-OFFERS = {"device": "model"}
+# What an adapter may offer beside `load`: by claim, the functions that must be there, and those that may be.
+OFFERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "device": (("model",), ()),
+    "launcher": (("launch", "whoami"), ("tag", "settings")),
+    "pipelines": (("pipeline",), ("wrong_order",)),
+}
 
 
 class AdapterError(Exception):
@@ -87,6 +91,8 @@ class Claims:
     smallest: int | Literal["world_size"] = 0
     end_of_epoch: Literal["next", "empty"] | None = None
     device: tuple[str, ...] = ()
+    launcher: bool = False
+    pipelines: bool = False
 
     def policy(self, drop_last: bool) -> Policy | None:
         """What becomes of the remainder, or None where nothing is promised."""
@@ -130,7 +136,17 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "end_of_epoch": ("next", "empty"),
     "aliases": (False, True, "asynchronous"),
     **dict.fromkeys(
-        ("workers", "length", "device_options", "asynchronous", "resume", "elastic", "in_order"),
+        (
+            "workers",
+            "length",
+            "device_options",
+            "asynchronous",
+            "resume",
+            "elastic",
+            "in_order",
+            "launcher",
+            "pipelines",
+        ),
         (False, True),
     ),
 }

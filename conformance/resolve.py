@@ -40,7 +40,7 @@ def from_object(name: str, found: Any) -> Implementation:
     if load is None and hasattr(found, "Options") and hasattr(found, "DataLoader"):
         claims = parse_claims(getattr(found, "claims", poptorch_shape.CLAIMS))
         return Implementation(name, poptorch_shape.loader_of(found), claims)
-    if load is None and any(hasattr(found, function) for function in OFFERS.values()):
+    if load is None and any(hasattr(found, function) for needed, _ in OFFERS.values() for function in needed):
         offering = _implementation(name, _no_loader, found)
         return replace(offering, claims=replace(offering.claims, datasets=()))
     if load is None and callable(found) and not isinstance(found, type):
@@ -69,13 +69,16 @@ def _implementation(name: str, load: Callable[..., Any], holder: Any) -> Impleme
 
 def _offers(name: str, claims: Claims, holder: Any) -> dict[str, Callable[..., Any]]:
     """The functions beside `load` that the claims speak of. AdapterError if one is missing."""
-    offers = {}
-    for claim, function in OFFERS.items():
-        if getattr(claims, claim):
+    offers: dict[str, Callable[..., Any]] = {}
+    for claim, (needed, possible) in OFFERS.items():
+        if not getattr(claims, claim):
+            continue
+        for function in needed:
             if not callable(getattr(holder, function, None)):
                 mend = "write that function, or take the claim back"
-                raise AdapterError(f"{name} claims {claim}, but has no {function}(request); {mend}")
-            offers[function] = getattr(holder, function)
+                raise AdapterError(f"{name} claims {claim}, but has no function {function}; {mend}")
+        found = {function: getattr(holder, function, None) for function in (*needed, *possible)}
+        offers |= {function: each for function, each in found.items() if callable(each)}
     return offers
 
 

@@ -86,6 +86,8 @@ _WORDS: dict[str, tuple[str, Any]] = {
     "once": ("load_indefinitely", False),
     "rebatched": ("rebatched", True),
     "device": ("subject", "device"),
+    "launch": ("subject", "launch"),
+    "pipeline": ("subject", "pipeline"),
 }
 _DEVICE_FACTORS = ("gradient_accumulation", "replication_factor", "device_iterations")
 _REFUSABLE = ("batch_size", "world_size", "rank", *_DEVICE_FACTORS)

@@ -14,7 +14,7 @@ from conformance.contract_model import Mode
 if TYPE_CHECKING:
     from conformance.scenario import Scenario
 
-Subject = Literal["", "device"]
+Subject = Literal["", "device", "launch", "pipeline"]
 
 # The words of each subject, and how they read; of words that exclude each other, those in front go first.
 DEVICE = {
@@ -56,6 +56,10 @@ def check_details(subject: str, details: str, code: str) -> None:
 
 def told(scenario: "Scenario", count: Callable[[int, str], str]) -> list[str]:
     """The scenario in the words of a report."""
+    return {"device": _device_told}[scenario.subject](scenario, count)
+
+
+def _device_told(scenario: "Scenario", count: Callable[[int, str], str]) -> list[str]:
     words = [
         count(scenario.epochs, "call"),
         f"{count(scenario.samples, 'sample')} each",

@@ -14,7 +14,9 @@ from conformance.scenario import Scenario
 from conformance.trace import Epoch, Run, Trace
 
 Level = Literal["MUST", "SHOULD"]
-Family = Literal["map", "workers", "iterable", "life", "refusals", "statistics", "samples", "async", "device"]
+Family = Literal[
+    "map", "workers", "iterable", "life", "refusals", "statistics", "samples", "async", "device", "launch", "pipeline"
+]
 # The order of the chapters in specs/.
 _CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER", "WORK", "ASYNC", "DEVICE", "LAUNCH", "PIPE", "ERROR", "LEAK")
 _MOST_LINES = 5
