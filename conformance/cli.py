@@ -1,10 +1,14 @@
-"""The command `loaderspec`: `run` judges an implementation, `plan` shows an epoch's numbers, `explain` a clause."""
+"""The command `loaderspec`: `run` judges an implementation, `plan` shows an epoch's numbers, `explain` a clause.
+
+`peers` lists the loaders of others that can be judged by name, and `matrix` judges them in environments of their own.
+"""
 
 import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance import matrix_command
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
 from conformance.known import parse_case, read_known
@@ -21,9 +25,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _run_arguments(commands.add_parser("run", help="judge an implementation, like pytest conformance --impl=..."))
     explain = commands.add_parser("explain", help="print a clause")
     explain.add_argument("clause", nargs="?", help="a clause id such as PART-1; without one, all are listed")
-    _plan_arguments(commands.add_parser("plan", help="the numbers of an epoch: batches, ranks, replicas, steps"))
-    given = parser.parse_args(arguments)
-    return {"run": _run, "plan": _plan, "explain": _explain}[given.command](given)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    plan = commands.add_parser("plan", help="the numbers of an epoch: batches, ranks, replicas, steps", add_help=False)
+    # The reference needs torch, which is not there where a loader without torch is judged.
+    if words[:1] == ["plan"]:
+        _plan_arguments(plan)
+    commands.add_parser("peers", help="list the loaders of others that can be judged by name")
+    matrix_command.add_arguments(commands.add_parser("matrix", help="judge them all, each in its own environment"))
+    given = parser.parse_args(words)
+    return {
+        "run": _run,
+        "plan": _plan,
+        "explain": _explain,
+        "peers": lambda given: matrix_command.peers(),
+        "matrix": matrix_command.matrix,
+    }[given.command](given)
 
 
 def _run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +89,7 @@ def _run(given: argparse.Namespace) -> int:
 def _plan_arguments(parser: argparse.ArgumentParser) -> None:
     from reference import plan
 
+    parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
     plan.add_arguments(parser)
 
 

@@ -31,12 +31,12 @@ def random_seed(given: str) -> int:
 def refuse_unwritable(json_path: str | None, known_path: str | None) -> None:
     """Before a run of minutes: AdapterError if a file that it shall write can't be."""
     for option, path in (("--report-json", json_path), ("--write-known", known_path)):
-        what = _what_is_in_the_way(Path(path)) if path else ""
+        what = what_is_in_the_way(Path(path)) if path else ""
         if what:
             raise AdapterError(f"{option}={path} can't be written: {what}; give a file in a folder that exists")
 
 
-def _what_is_in_the_way(path: Path) -> str:
+def what_is_in_the_way(path: Path) -> str:
     if path.is_dir():
         return "it is a folder"
     folder = path.absolute().parent

@@ -16,6 +16,7 @@ from typing import Any
 
 from conformance.datasets import FIRST_SAMPLE, MapDataset
 from conformance.interrupts import first, interrupt, said
+from conformance.reach import reaches
 from conformance.samples import sample_of
 from conformance.scenario import place_of
 from conformance.trace import Read
@@ -179,7 +180,10 @@ _AT_A_READ: dict[str, Callable[[int], None]] = {
 def _worker(dataset: Any) -> list[Any] | None:
     data = sys.modules.get("torch.utils.data")
     info = data.get_worker_info() if data is not None else None
-    return [info.id, info.num_workers, info.seed, info.dataset is dataset] if info is not None else None
+    if info is None:
+        return None
+    own = info.dataset is dataset or reaches(info.dataset, dataset)
+    return [info.id, info.num_workers, info.seed, own]
 
 
 def _draws() -> list[int]:

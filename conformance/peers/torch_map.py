@@ -80,8 +80,13 @@ class TorchLoader:
 
 def load(request: Any) -> TorchLoader:
     """One rank's loader, as the documentation shows it."""
-    sampler = None if isinstance(request.dataset, IterableDataset) else _sampler(request)
-    loader: DataLoader[Any] = DataLoader(
+    return loader_of_kind(DataLoader, request)
+
+
+def loader_of_kind(kind: Any, request: Any) -> TorchLoader:
+    """One rank's loader of a class that has DataLoader's arguments."""
+    sampler = None if isinstance(request.dataset, IterableDataset) else sampler_of(request)
+    loader: DataLoader[Any] = kind(
         request.dataset,
         batch_size=request.batch_size,
         sampler=sampler,
@@ -96,7 +101,8 @@ def load(request: Any) -> TorchLoader:
     return TorchLoader(loader, sampler)
 
 
-def _sampler(request: Any) -> DistributedSampler[Any]:
+def sampler_of(request: Any) -> DistributedSampler[Any]:
+    """The indices of a rank."""
     return DistributedSampler(
         request.dataset,
         num_replicas=request.world_size,

@@ -9,10 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeGuard
 
 from conformance import peers
 
 _PEERS = "conformance.peers"
+# What an adapter tells the suite; a script has one case, and knows what it claims.
+_OF_THE_SUITE = ("claims", "known_failures")
 _GUARD = """\
 try:
 {imports}
@@ -85,7 +88,10 @@ def _has_load(statements: Sequence[ast.stmt]) -> bool:
 
 
 def _written_out(module: str) -> str:
-    """The code of one of our adapters without its docstring, its claims and its imports of this package."""
+    """The code of one of our adapters without its docstring, its claims and its imports of this package.
+
+    What it takes of another peer stands before it.
+    """
     name = module.removeprefix(f"{_PEERS}.").partition(".")[0]
     source = (Path(peers.__file__).parent / f"{name}.py").read_text(encoding="utf-8")
     body = ast.parse(source).body
@@ -94,7 +100,13 @@ def _written_out(module: str) -> str:
     imports = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom) and not _is_ours(each)]
     code = [each for each in body[1:] if not isinstance(each, ast.Import | ast.ImportFrom) and not _is_claims(each)]
     guarded = _GUARD.format(imports="\n".join(f"    {_text(source, each)}" for each in imports))
-    return "\n\n".join([guarded, *(f"{_text(source, each)}\n" for each in code)])
+    others = [_written_out(each.module) for each in body if _takes_parts(each) and each.module]
+    return "\n\n".join([*others, guarded, *(f"{_text(source, each)}\n" for each in code)])
+
+
+def _takes_parts(statement: ast.stmt) -> TypeGuard[ast.ImportFrom]:
+    """Whether it imports names out of another peer, and not the peer for its claims."""
+    return isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(f"{_PEERS}.")
 
 
 def _other_peer(body: Sequence[ast.stmt]) -> str:
@@ -107,7 +119,7 @@ def _other_peer(body: Sequence[ast.stmt]) -> str:
 
 def _is_claims(statement: ast.stmt) -> bool:
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    return any(isinstance(target, ast.Name) and target.id == "claims" for target in targets)
+    return any(isinstance(target, ast.Name) and target.id in _OF_THE_SUITE for target in targets)
 
 
 def _is_ours(statement: ast.Import | ast.ImportFrom) -> bool:

@@ -1,0 +1,33 @@
+"""torchdata's StatefulDataLoader, in the place of torch's DataLoader: "a drop-in replacement" is what is promised.
+
+Source of the claims: https://docs.pytorch.org/data/0.11/torchdata.stateful_dataloader.html ("drop-in replacement for
+torch.utils.data.DataLoader ... provides state_dict and load_state_dict"), and those of `torch_map.py`.
+"""
+
+from typing import Any
+
+from torchdata.stateful_dataloader import StatefulDataLoader
+
+from conformance.peers import torch_map
+from conformance.peers.torch_map import TorchLoader, loader_of_kind
+
+claims = {**torch_map.claims, "resume": True, "end_of_epoch": "empty"}
+known_failures = torch_map.known_failures
+
+
+class StatefulLoader(TorchLoader):
+    """The same two objects; the loader's state is that of both."""
+
+    def state_dict(self) -> Any:
+        """Where the loader is."""
+        return self.loader.state_dict()  # type: ignore[attr-defined]  # a StatefulDataLoader
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on from there."""
+        self.loader.load_state_dict(state)  # type: ignore[attr-defined]
+
+
+def load(request: Any) -> StatefulLoader:
+    """One rank's loader, as the documentation shows it."""
+    made = loader_of_kind(StatefulDataLoader, request)
+    return StatefulLoader(made.loader, made.sampler)
