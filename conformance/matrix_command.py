@@ -5,6 +5,7 @@ import datetime
 import importlib
 import json
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from conformance.contract import AdapterError
 from conformance.matrix import Matrix, Options
 from conformance.matrix_environments import default_cache
 from conformance.output import random_seed, what_is_in_the_way
-from conformance.peers.catalog import GROUPS, PEERS, Peer
+from conformance.peers.catalog import GROUPS, NOT_JUDGED, PEERS, Peer
 from conformance.report.json_report import installed
+from conformance.report.text import COLUMNS
 from conformance.scenarios import TIERS
 
 # What else a matrix is written as: the option, and the function that makes the text of it.
@@ -45,6 +47,8 @@ def peers() -> int:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         print("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip())
+    for name, reason in NOT_JUDGED.items():
+        print(textwrap.fill(f"not judged: {name}: {reason}", COLUMNS, subsequent_indent="  "))
     return 0
 
 

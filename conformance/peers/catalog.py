@@ -43,6 +43,7 @@ GROUPS: dict[str, Group] = {
         ),
         removes=("torchvision",),
     ),
+    "grain": Group(("grain==0.2.18",)),
 }
 
 _DOCS = "https://docs.pytorch.org"
@@ -80,6 +81,8 @@ PEERS: tuple[Peer, ...] = (
         "datasets_map",
         ("datasets", "torch"),
         f"{_HUB}/datasets/use_with_pytorch",
+        # It reads the 30,000 samples of the largest case row by row.
+        patience=120.0,
     ),
     Peer(
         "datasets-streaming",
@@ -88,6 +91,7 @@ PEERS: tuple[Peer, ...] = (
         "datasets_streaming",
         ("datasets", "torch"),
         f"{_HUB}/datasets/stream",
+        patience=60.0,
     ),
     Peer(
         "webdataset",
@@ -105,4 +109,50 @@ PEERS: tuple[Peer, ...] = (
         ("lightning",),
         "https://lightning.ai/docs/pytorch/stable/common/trainer.html",
     ),
+    Peer(
+        "litdata",
+        "litdata StreamingDataset",
+        "torch",
+        "litdata_streaming",
+        ("litdata",),
+        "https://github.com/Lightning-AI/litData",
+    ),
+    Peer(
+        "spdl",
+        "spdl pipeline",
+        "torch",
+        "spdl_pipeline",
+        ("spdl",),
+        "https://facebookresearch.github.io/spdl/main",
+        # A pipeline takes a tenth of a second to start, and the largest experiments start thousands.
+        patience=600.0,
+    ),
+    Peer(
+        "grain",
+        "grain DataLoader",
+        "grain",
+        "grain_dataloader",
+        ("grain",),
+        "https://google-grain.readthedocs.io/en/latest/grain.html",
+        patience=120.0,
+    ),
+    Peer(
+        "grain-dataset",
+        "grain MapDataset",
+        "grain",
+        "grain_dataset",
+        ("grain",),
+        "https://google-grain.readthedocs.io/en/latest/grain.dataset.html",
+        patience=120.0,
+    ),
 )
+
+# Loaders that were looked at and are not judged, each with the reason.
+NOT_JUDGED: dict[str, str] = {
+    "MosaicML streaming": "its ranks share one folder and one block of shared memory, which live as long as their "
+    "processes; the suite gives each rank a folder of its own, and reads many loaders in one process",
+    "ray.data": "its ranks are fed by one cluster, which takes seconds to start and must be shared by them; the suite "
+    "has no process that is common to all ranks",
+    "datatrove": "its readers deal out whole files and know no batches and no epochs: the adapter would be the loader",
+    "DeepSpeed": "its loader hands everything on to torch's DistributedSampler and DataLoader, which are judged",
+}

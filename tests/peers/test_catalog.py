@@ -7,7 +7,7 @@ import pytest
 
 from conformance.matrix_command import peers
 from conformance.peers import BUILT_IN
-from conformance.peers.catalog import GROUPS, PEERS, Peer
+from conformance.peers.catalog import GROUPS, NOT_JUDGED, PEERS, Peer
 from conformance.report.adapter_source import adapter_of
 
 FOLDER = Path(__file__).parent.parent.parent / "conformance" / "peers"
@@ -45,7 +45,8 @@ def test_the_peers_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     """`loaderspec peers` has a line for each, with what to install and what is."""
     assert 0 == peers()
     lines = capsys.readouterr().out.splitlines()
-    assert ["name", *NAMES] == [line.split()[0] for line in lines]
+    assert ["name", *NAMES] == [line.split()[0] for line in lines[: 1 + len(NAMES)]]
+    assert len(NOT_JUDGED) == sum(line.startswith("not judged: ") for line in lines)
     assert "torch==2.13.0" in lines[1 + NAMES.index("torch")]
 
 
