@@ -101,17 +101,18 @@ class Matrix:
 
     def _judge(self, python: Path, peer: Peer, suite: Path, folder: Path) -> tuple[dict[str, Any] | None, str]:
         """The report of a run in its environment, or why there is none."""
-        temporary = folder / "tmp"
-        temporary.mkdir(parents=True)
+        folder.mkdir()
         options = self.options
         words = [f"--tier={options.tier}", f"--seed={options.seed}", f"--patience={peer.patience:g}"]
-        ran = self.processes.run(
-            [str(python), "-c", _PROGRAM, "run", peer.name, *words, "--report-json=report.json"],
-            options.seconds,
-            folder,
-            # A fresh temporary folder: some peers look at what others have left there.
-            {**_clean(), "PYTHONPATH": str(suite), "TMPDIR": str(temporary), "OMP_NUM_THREADS": "1"},
-        )
+        # A fresh temporary folder: some peers look at what others have left there. Its path must be short: workers make
+        # sockets far below it, whose paths may have a hundred characters, and wait for ever where they are longer.
+        with tempfile.TemporaryDirectory(prefix="lm-") as temporary:
+            ran = self.processes.run(
+                [str(python), "-c", _PROGRAM, "run", peer.name, *words, "--report-json=report.json"],
+                options.seconds,
+                folder,
+                {**_clean(), "PYTHONPATH": str(suite), "TMPDIR": temporary, "OMP_NUM_THREADS": "1"},
+            )
         report = folder / "report.json"
         if ran.code not in (0, 1) or not report.is_file():
             return None, ran.last_words(f"it was not judged within {options.seconds:g} s")

@@ -63,7 +63,11 @@ def matrix(given: argparse.Namespace) -> int:
     except AdapterError as error:
         print(f"loaderspec: {error}", file=sys.stderr)
         return 4
-    found = Matrix(chosen, options, _teller(chosen)).run(date)
+    try:
+        found = Matrix(chosen, options, _teller(chosen)).run(date)
+    except KeyboardInterrupt:
+        print("loaderspec: interrupted; all that was started is ended, and nothing was written", file=sys.stderr)
+        return 130
     for form, write in writers.items():
         written[form].write_text(write(found), encoding="utf-8")
     return 0 if all(peer["status"] == "judged" for peer in found["peers"]) else 1

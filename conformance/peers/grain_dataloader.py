@@ -1,9 +1,9 @@
 """grain's DataLoader with an IndexSampler. There is no torch in its environment.
 
-Source of the claims: https://google-grain.readthedocs.io/en/latest/grain.html and data_loader/samplers.html
-(IndexSampler: "Sharding of the dataset. Global shuffle of the dataset"; ShardOptions.drop_remainder: "If True shard()
-will create even splits and drop the remainder examples ... If False will distribute the remainder N over the first N
-shards"; shards are consecutive pieces).
+Source of the claims: https://google-grain.readthedocs.io/en/latest/data_loader/samplers.html (IndexSampler: "Global
+shuffle of the data") and https://google-grain.readthedocs.io/en/latest/grain.sharding.html (drop_remainder: "If True
+shard() will create even splits and drop the remainder examples ... If False will distribute the remainder N over the
+first N shards"); that shards are consecutive pieces is said by the sampler's code.
 
 An IndexSampler of one epoch has one order. Whoever trains makes another one for the next, and so does `set_epoch` of
 this adapter, with a seed drawn from (seed, epoch): ORDER-6, ORDER-7 and ORDER-14 speak of the adapter. `smallest` is 1:

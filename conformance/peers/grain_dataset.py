@@ -37,6 +37,9 @@ class EpochDataset:
         """Take the part that is this epoch."""
         asked = self.asked
         samples, ranks = len(asked.dataset), asked.world_size
+        # To a slice they are just numbers.
+        if not 0 <= asked.rank < ranks:
+            raise ValueError(f"there is no rank {asked.rank} of {ranks}; give one from 0 to {ranks - 1}")
         whole = grain.MapDataset.source(asked.dataset)
         if asked.shuffle:
             whole = whole.shuffle(seed=asked.seed)
