@@ -11,9 +11,11 @@ import torch
 from torch.utils.data import IterableDataset
 
 from .dataloader import DataLoader
+from .dataloader2 import DataLoader2
 from .device import PoplarExecutor, inferenceModel, trainingModel
 from .enums import DataLoaderMode, OutputMode, ReductionType, SharingStrategy
 from .options import Options
+from .reading_service import DistributedReadingService, MultiProcessingReadingService, SequentialReadingService
 from .splitting import split
 
 # What a request may ask for beyond the loader's own arguments, and of a loader that reads ahead.
@@ -36,6 +38,7 @@ claims: dict[str, Any] = dict(
     aliases="asynchronous",
     hooks=HOOKS + AHEAD,
     device=("training", "inference", "outputs", "synthetic", "ranks"),
+    pipelines=("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
 )
 
 _MODES = {
@@ -78,6 +81,31 @@ def model(request: Any) -> PoplarExecutor:
     if request.optimizer is None:
         return inferenceModel(request.module, options)
     return trainingModel(request.module, options, request.optimizer)
+
+
+def pipeline(request: Any) -> DataLoader2:
+    """Return one rank's loader of a pipeline."""
+    workers = _workers(request)
+    if request.world_size == 1:
+        return DataLoader2(request.datapipe, reading_service=workers)
+    services = SequentialReadingService(DistributedReadingService(), workers)
+    return DataLoader2(request.datapipe, reading_service=services)
+
+
+def wrong_order(request: Any) -> DataLoader2:
+    """Return, if it can be had, a loader whose workers are started before they know their rank (PIPE-20)."""
+    services = SequentialReadingService(_workers(request), DistributedReadingService())
+    return DataLoader2(request.datapipe, reading_service=services)
+
+
+def _workers(request: Any) -> MultiProcessingReadingService:
+    """Workers that call the request's initialiser."""
+
+    def init(datapipe: Any, info: Any) -> Any:
+        request.worker_init_fn(info.worker_id)
+        return datapipe
+
+    return MultiProcessingReadingService(request.num_workers, worker_init_fn=init if request.worker_init_fn else None)
 
 
 def _ahead(request: Any) -> dict[str, Any]:

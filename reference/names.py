@@ -1,8 +1,9 @@
 """Decides under which names a script that was written for PopTorch finds the reference: `poptorch` and `popdist`.
 
 `python -m reference.run script.py` and `poprun` put the folder `reference/shims` on PYTHONPATH. In it lie two modules,
-`poptorch` and `popdist`, which call `install` when they are imported. So the names exist in those programs and in the
-processes that they start, in no other, and nothing is installed anywhere.
+`poptorch` and `popdist`, which call `install` when they are imported; of a third, `torchdata`, `pipe_names.py` tells.
+So the names exist in those programs and in the processes that they start, in no other, and nothing is installed
+anywhere.
 
 **A poptorch that is really installed loses**, in these programs only: PYTHONPATH comes before what is installed. Who
 starts a program in this way has asked for the emulation, and half of each (the options of one, the launcher of the

@@ -3,10 +3,15 @@
 `install()` makes `torchdata.dataloader2` and `torchdata.datapipes` importable in this process, and in processes that
 are forked from it. What is really installed wins: a torchdata that still has them is left alone, and of one that has
 them no more the rest (`torchdata.stateful_dataloader`) stays as it is. Without a call nothing is changed.
+
+`python -m reference.run script.py` and `poprun` do it for their programs: `reference/shims/torchdata.py` comes first on
+their path, and calls `take_over`.
 """
 
 import importlib.util
 import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +22,7 @@ from torch.utils.data.graph import traverse_dps
 
 from . import datapipes, pipe_messages, pipe_seeds, reading_service
 from .dataloader2 import DataLoader2, DataLoader2Iterator, Shuffle
+from .names import SHIMS
 
 _SERVICES = {
     name: getattr(reading_service, name)
@@ -70,6 +76,17 @@ def install() -> None:
         parent, _, last = name.rpartition(".")
         if parent:
             setattr(importlib.import_module(parent), last, module)
+
+
+def take_over() -> None:
+    """Put the installed torchdata, if there is one, in the place of the shim that is being imported; add the names."""
+    sys.modules.pop("torchdata", None)
+    found = PathFinder.find_spec("torchdata", [part for part in sys.path if not part or Path(part) != SHIMS])
+    if found is not None and found.loader is not None:
+        real = importlib.util.module_from_spec(found)
+        sys.modules["torchdata"] = real
+        found.loader.exec_module(real)
+    install()
 
 
 def _is_there(name: str) -> bool:

@@ -1,7 +1,7 @@
 """Decides how a script for PopTorch is run without a launcher: `python -m reference.run script.py [args]`.
 
-It becomes python itself, with `poptorch` and `popdist` on its path: whatever python takes (`-m module`, `-c code`, `-`,
-`-u`), this takes, and the program can't tell the difference.
+It becomes python itself, with `poptorch`, `popdist` and `torchdata` on its path: whatever python takes (`-m module`,
+`-c code`, `-`, `-u`), this takes, and the program can't tell the difference.
 """
 
 import os

@@ -1,29 +1,8 @@
-"""Decides which `reference` the names `poptorch` and `popdist` lead to: the one in whose folder this file lies.
+"""Decides nothing: makes the names of PopTorch, when it is imported. See `reference/names.py`."""
 
-It is imported where the program's own folder comes first, so another module of that name may stand in the way.
-"""
+from _loaderspec_home import find
 
-import sys
-from importlib.util import find_spec
-from pathlib import Path
-
-_PACKAGE = Path(__file__).resolve().parents[1]
-
-
-def _find() -> None:
-    """Let `import reference` find the package. Raises ImportError if it finds another one."""
-    spec = find_spec("reference")
-    if spec is None:
-        # Last, so that it hides nothing.
-        sys.path.append(str(_PACKAGE.parent))
-    elif spec.origin is None or Path(spec.origin).resolve().parent != _PACKAGE:
-        raise ImportError(
-            f"poptorch and popdist are to be emulated by {_PACKAGE}, but `import reference` finds another module, "
-            f"{spec.origin or list(spec.submodule_search_locations or [])}: rename it, or take it off the path."
-        )
-
-
-_find()
+find()
 
 from reference.names import install  # noqa: E402  (it can be found only now)
 
