@@ -92,7 +92,7 @@ class Claims:
     end_of_epoch: Literal["next", "empty"] | None = None
     device: tuple[str, ...] = ()
     launcher: bool = False
-    pipelines: bool = False
+    pipelines: tuple[str, ...] = ()
 
     def policy(self, drop_last: bool) -> Policy | None:
         """What becomes of the remainder, or None where nothing is promised."""
@@ -145,7 +145,6 @@ VALUES: dict[str, tuple[Any, ...]] = {
             "elastic",
             "in_order",
             "launcher",
-            "pipelines",
         ),
         (False, True),
     ),
@@ -155,6 +154,7 @@ CHOICES = {
     "datasets": ("map", "iterable"),
     "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", *AHEAD),
     "device": ("training", "inference", "outputs", "synthetic", "ranks"),
+    "pipelines": ("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
 }
 # A claim that makes no sense without another one.
 _NEEDS = {"elastic": "resume", "end_of_epoch": "resume"}

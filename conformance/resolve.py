@@ -79,6 +79,9 @@ def _offers(name: str, claims: Claims, holder: Any) -> dict[str, Callable[..., A
                 raise AdapterError(f"{name} claims {claim}, but has no function {function}; {mend}")
         found = {function: getattr(holder, function, None) for function in (*needed, *possible)}
         offers |= {function: each for function, each in found.items() if callable(each)}
+    if "services" in claims.pipelines and "wrong_order" not in offers:
+        mend = 'write that function, or take "services" back'
+        raise AdapterError(f"{name} claims services in pipelines, but has no function wrong_order; {mend}")
     return offers
 
 

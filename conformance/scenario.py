@@ -23,6 +23,7 @@ Variant = Literal[
     "synchronous",  # not asynchronously
     "singly",  # with one device iteration a call, and so many calls more
     "mean",  # gradients averaged, with the learning rate times the count
+    "alone",  # on one rank, without worker processes
 ]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 Style = Literal["map", "iterable"]
@@ -55,6 +56,7 @@ CONDUCTS = {
     "length": "len() before, after {} steps and at the end",
     "interrupt": "interrupted while it waits for step {}",
     "quit": "the process ends without closing",
+    "shut": "shut down after step {}",
 }
 # Conducts in which the consumer waits for what a loader does meanwhile.
 _LATE = ("look", "before", "between", "restart", "interrupt", "quit")
@@ -181,7 +183,7 @@ class Scenario:
     def describe(self) -> str:
         """The scenario in the words of a report: ``1 sample, 2 ranks, micro-batch 1, drop_last=False``."""
         if self.subject:
-            return ", ".join(subjects.told(self, count))
+            return ", ".join([*subjects.told(self, count), *self._told_troubles()])
         noun = "sample" if self.dataset == "map" else "iterable sample"
         words = [count(self.samples, noun), count(self.world_size, "rank"), f"micro-batch {self.batch_size}"]
         words += self.factors_told()
@@ -193,7 +195,7 @@ class Scenario:
         if self.num_workers:
             words.append(count(self.num_workers, "worker"))
         words += self._told_ahead()
-        words += [text for text in (_told(self.fault, FAULTS), _told(self.conduct, CONDUCTS)) if text]
+        words += self._told_troubles()
         if self.kind:
             words.append(f'samples of the kind "{self.kind}"')
         if self.refusal:
@@ -207,6 +209,9 @@ class Scenario:
             for field in _DEVICE_FACTORS
             if getattr(self, field) != 1
         ]
+
+    def _told_troubles(self) -> list[str]:
+        return [text for text in (_told(self.fault, FAULTS), _told(self.conduct, CONDUCTS)) if text]
 
     def _told_ahead(self) -> list[str]:
         words = ["asynchronous"] if self.asynchronous else []

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from conformance.contract_model import Mode
+from conformance.words_pipeline import PIPELINE, pipeline_told
 
 if TYPE_CHECKING:
     from conformance.scenario import Scenario
@@ -33,7 +34,7 @@ DEVICE = {
 }
 # The words that ask for an output mode, and the mode's name in the request.
 MODES: Mapping[str, Mode] = {"all": "all", "final": "final", "every": "every_n", "total": "sum"}
-WORDS: Mapping[str, Mapping[str, str]] = {"device": DEVICE}
+WORDS: Mapping[str, Mapping[str, str]] = {"device": DEVICE, "pipeline": PIPELINE}
 
 
 def joined(subject: str, words: set[str]) -> str:
@@ -56,7 +57,7 @@ def check_details(subject: str, details: str, code: str) -> None:
 
 def told(scenario: "Scenario", count: Callable[[int, str], str]) -> list[str]:
     """The scenario in the words of a report."""
-    return {"device": _device_told}[scenario.subject](scenario, count)
+    return {"device": _device_told, "pipeline": pipeline_told}[scenario.subject](scenario, count)
 
 
 def _device_told(scenario: "Scenario", count: Callable[[int, str], str]) -> list[str]:
