@@ -170,8 +170,9 @@ class Campaign:
         except NoSuchExample:
             found = min(violating, key=_size)
         simplest = _simplified(found, violates)
-        # A smaller step may need fewer samples, which were tried with the larger one.
-        return _simplified(simplest, violates) if simplest.asynchronous else simplest
+        # A smaller step, or fewer ranks, may need fewer samples, which were tried with more.
+        again = simplest.asynchronous or simplest.subject == "pipeline"
+        return _simplified(simplest, violates) if again else simplest
 
 
 def _simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
@@ -200,8 +201,8 @@ def _in_fewer_words(scenario: Scenario, violates: Callable[[Scenario], bool]) ->
 
 
 def _usual(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
-    """An asynchronous scenario that reads ahead as usual, and in which things happen as early, as it still fails."""
-    if not scenario.asynchronous:
+    """A scenario that reads ahead, or of a pipeline, with as few options, and things as early, as it still fails."""
+    if not scenario.asynchronous and scenario.subject != "pipeline":
         return scenario
     groups: list[list[dict[str, object]]] = [
         [dict(num_workers=0)],

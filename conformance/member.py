@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -75,6 +76,9 @@ class Task:
         return {"timeout": _HOOK_TIMEOUT} if self.fault.startswith("hang") else {}
 
 
+Performer = Callable[[Implementation, Task, str], RankRun]
+
+
 @dataclass
 class Findings:
     """What a reading leaves: the epochs, how it ended, and remarks."""
@@ -109,12 +113,15 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     return RankRun(task.arguments["rank"], tuple(found.epochs), failure, states, reads, tuple(found.remarks))
 
 
-def perform_watching_leaks(implementation: Implementation, task: Task, workdir: str) -> RankRun:
+def perform_watching_leaks(
+    implementation: Implementation, task: Task, workdir: str, perform: Performer = perform
+) -> RankRun:
     """The same, again and again in this process: what later rounds leave behind goes into the remarks."""
     # LEAK-3 says nothing of what a worker had made that died at once: waiting for it to go would be in vain.
     deadly = task.fault.partition("@")[0] in DEADLY
     temporary = None if deadly else os.environ.get("TMPDIR", workdir)
-    run, left = _round(implementation, task, workdir, temporary, leaks.SHORT_GRACE)
+    once = partial(perform, implementation, task, workdir)
+    run, left = _round(once, temporary, leaks.SHORT_GRACE)
     # Who has left as much three times, and long after, will do it again: to wait for it each time would take minutes.
     if left and all(_seen_left[about] >= _OFTEN for about, _ in left):
         return replace(run, remarks=(*run.remarks, *left))
@@ -123,18 +130,16 @@ def perform_watching_leaks(implementation: Implementation, task: Task, workdir: 
     for _ in range(2):
         if not left:
             return run
-        run, left = _round(implementation, task, workdir, temporary, leaks.GRACE)
+        run, left = _round(once, temporary, leaks.GRACE)
         if not all("shared-memory" in told for _, told in left):
             break
     _seen_left.update(about for about, _ in left)
     return replace(run, remarks=(*run.remarks, *left))
 
 
-def _round(
-    implementation: Implementation, task: Task, workdir: str, temporary: str | None, grace: float
-) -> tuple[RankRun, Remarks]:
+def _round(once: Callable[[], RankRun], temporary: str | None, grace: float) -> tuple[RankRun, Remarks]:
     before = leaks.held(temporary)
-    run = perform(implementation, task, workdir)
+    run = once()
     return run, _left_behind(before, temporary, grace)
 
 

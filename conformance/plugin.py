@@ -282,4 +282,4 @@ class ClauseItem(pytest.Item):
 
 
 def _file_of(clause: Clause) -> str:
-    return Path(inspect.getfile(clause.judge)).name
+    return Path(inspect.getfile(inspect.unwrap(clause.judge))).name

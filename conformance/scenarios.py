@@ -13,6 +13,7 @@ from conformance.observe import variants
 from conformance.scenario import Scenario
 from conformance.scenarios_async import each_way_ahead, reading_ahead
 from conformance.scenarios_device import a_few_models, models
+from conformance.scenarios_pipeline import a_few_pipelines, pipelines
 from conformance.scenarios_workers import (
     a_few_iterables,
     a_few_workers,
@@ -39,19 +40,27 @@ TIERS = {
     for tier in (
         Tier(
             "quick",
-            {"map": 200, "workers": 4, "iterable": 8, "life": 16, "async": 8, "device": 40},
+            {"map": 200, "workers": 4, "iterable": 8, "life": 16, "async": 8, "device": 40, "pipeline": 3},
             small_draws=480,
             floor_share=0.05,
         ),
         Tier(
             "gate",
-            {"map": 1000, "workers": 24, "iterable": 40, "life": 90, "async": 50, "device": 220},
+            {"map": 1000, "workers": 24, "iterable": 40, "life": 90, "async": 50, "device": 220, "pipeline": 24},
             small_draws=4000,
             floor_share=1.0,
         ),
         Tier(
             "deep",
-            {"map": 40_000, "workers": 400, "iterable": 800, "life": 2400, "async": 1000, "device": 10_000},
+            {
+                "map": 40_000,
+                "workers": 400,
+                "iterable": 800,
+                "life": 2400,
+                "async": 1000,
+                "device": 10_000,
+                "pipeline": 600,
+            },
             40_000,
             floor_share=10.0,
         ),
@@ -105,6 +114,7 @@ def drawn(family: str, claims: Claims) -> st.SearchStrategy[Scenario]:
         "life": troubled,
         "async": reading_ahead,
         "device": models,
+        "pipeline": pipelines,
     }
     return strategies[family](claims)
 
@@ -118,6 +128,7 @@ def always_tried(family: str, claims: Claims) -> list[Scenario]:
         "life": each_trouble,
         "async": each_way_ahead,
         "device": a_few_models,
+        "pipeline": a_few_pipelines,
     }
     return list(tried[family](claims))
 

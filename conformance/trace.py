@@ -35,6 +35,9 @@ Subject = Literal[
     "odd",
     "touched",
     "refused",
+    "accepted",
+    "named",
+    "older",
     ReadsAt,
 ]
 

@@ -40,6 +40,8 @@ def serve(control: Connection, load_implementation: Callable[[], Implementation]
     if implementation.claims.device:
         # Else each member would spend seconds on what torch imports with its first update.
         import_module("conformance.device_models").warm_up()
+    if implementation.claims.pipelines:
+        import_module("conformance.pipeline_run")
     # What the import has made stays for good: without this, each look for what a loader left behind walks all of it.
     gc.collect()
     gc.freeze()
@@ -108,6 +110,8 @@ def _perform(implementation: Implementation, task: member.Task, workdir: str) ->
 
     path, rank, world_size = task.process_group
     distributed.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=world_size)
+    # Who is done at once must not close what another is still opening.
+    distributed.barrier()
     try:
         return perform(implementation, task, workdir)
     finally:

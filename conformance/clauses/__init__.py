@@ -11,6 +11,9 @@ from conformance.clauses import (
     life,
     order,
     partition,
+    pipelines,
+    pipelines_ends,
+    pipelines_seeds,
     uniformity,
     workers,
 )
@@ -31,6 +34,9 @@ __all__ = [
     "life",
     "order",
     "partition",
+    "pipelines",
+    "pipelines_ends",
+    "pipelines_seeds",
     "uniformity",
     "workers",
 ]

@@ -17,7 +17,14 @@ def guarantees(report: Report) -> tuple[str, ...]:
     if report.replayed:
         return ()
     held = frozenset(outcome.clause for outcome in report.outcomes if outcome.status == "HOLDS")
-    return (*_delivery(report, held), *_steps(report, held), *_endings(held), *_order(report, held), *_updates(held))
+    return (
+        *_delivery(report, held),
+        *_steps(report, held),
+        *_endings(held),
+        *_order(report, held),
+        *_updates(held),
+        *_pipelines(held),
+    )
 
 
 def guarantee_line(report: Report) -> str:
@@ -106,6 +113,14 @@ def _endings(held: frozenset[str]) -> Iterator[str]:
 def _updates(held: frozenset[str]) -> Iterator[str]:
     if {"DEVICE-3", "DEVICE-4"} <= held:
         yield f"an update is that of its joined batch{' over all ranks' if 'DEVICE-13' in held else ''}"
+
+
+def _pipelines(held: frozenset[str]) -> Iterator[str]:
+    if {"PIPE-1", "PIPE-3"} <= held:
+        loses = ", and ranks end together (drops up to world size - 1 elements)" if "PIPE-11" in held else ""
+        yield f"pipelines: each element at most once over workers and ranks{loses}"
+    if {"PIPE-5", "PIPE-7", "PIPE-9"} <= held:
+        yield "pipelines: deterministic per (seed, epoch), whatever the number of workers"
 
 
 def _order(report: Report, held: frozenset[str]) -> Iterator[str]:

@@ -66,6 +66,7 @@ FULL = Claims(
     device_options=True,
     asynchronous=True,
     device=CHOICES["device"],
+    pipelines=CHOICES["pipelines"],
     resume=True,
 )
 LESS: dict[str, dict[str, Any]] = {
@@ -76,6 +77,7 @@ LESS: dict[str, dict[str, Any]] = {
     "device_options": dict(device_options=False),
     "asynchronous": dict(asynchronous=False),
     "device": dict(device=()),
+    "pipelines": dict(pipelines=()),
     "aliases": dict(aliases=True),
     'errors="skip"': dict(errors="skip"),
     "in_order=False": dict(in_order=False),

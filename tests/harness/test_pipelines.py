@@ -1,0 +1,130 @@
+"""Loaders of pipelines are judged by scenarios that say what is asked, and only by what they claim."""
+
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import given
+
+from conformance.clauses import CLAUSES
+from conformance.clauses.pipelines import owner
+from conformance.contract import CHOICES, AdapterError, Claims, parse_claims
+from conformance.heard import numbers_in
+from conformance.outcome import Outcome, Report
+from conformance.report.guarantees import guarantees
+from conformance.resolve import from_object
+from conformance.scenario import Scenario, from_code
+from conformance.scenarios import always_tried, drawn
+from conformance.words_pipeline import PIPELINE, kept
+
+ALL = Claims(pipelines=CHOICES["pipelines"])
+
+
+@given(drawn("pipeline", ALL))
+def test_a_drawn_case_replays(scenario: Scenario) -> None:
+    """Its code says all that there is."""
+    assert scenario == from_code(scenario.code)
+
+
+def test_each_case_is_listed_once() -> None:
+    """Nothing is run twice, each word is used, and each failure is some clause's."""
+    tried = always_tried("pipeline", ALL)
+    assert len(tried) == len(set(tried))
+    assert set(PIPELINE) == {word for each in tried for word in each.details.split("+")} - {""}
+    assert {owner(each) for each in tried} <= set(CLAUSES)
+
+
+@pytest.mark.parametrize("part", CHOICES["pipelines"])
+def test_what_is_not_claimed_is_not_asked_for(part: str) -> None:
+    """Without one part nothing of it is tried."""
+    claims = Claims(pipelines=tuple(each for each in CHOICES["pipelines"] if each != part))
+    tried = always_tried("pipeline", claims)
+    asked = {
+        "workers": any(each.num_workers for each in tried),
+        "ranks": any(each.world_size > 1 for each in tried),
+        "dispatch": any("dispatch" in each.details for each in tried),
+        "initialiser": any(each.fault.startswith("init") for each in tried),
+        "pause": any(each.details in ("limit", "pause") for each in tried),
+        "services": any(each.details == "wrong" for each in tried),
+    }
+    assert not asked[part]
+
+
+@given(drawn("pipeline", Claims(pipelines=("pause",))))
+def test_without_workers_and_ranks_one_process_is_drawn(scenario: Scenario) -> None:
+    """Neither is there by itself."""
+    assert (1, 0) == (scenario.world_size, scenario.num_workers)
+
+
+def test_a_case_reads_as_a_sentence() -> None:
+    """Numbers first, then the words, then what goes wrong."""
+    told = from_code("n12,w2,b1,shuffle,k2,e2,s3,pipeline,raise@5,with=own").describe()
+    expected = "12 elements, 2 ranks, 2 workers, shuffled, seed 3, 2 epochs, each rank has a seed of its own"
+    assert f"{expected}, sample 5 raises" == told
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Rank 1 has failed", "1"),
+        ("Caught ValueError in worker process 2.\n  File x.py, line 12, in <module>", "2"),
+        ("[pair.cc:534] Connection closed by peer [127.0.0.1]:38427", ""),
+        ("rank10 and worker_3", ""),
+    ],
+)
+def test_a_number_is_a_word_of_its_own(text: str, expected: str) -> None:
+    """Addresses and lines of files name nobody."""
+    assert expected == numbers_in(RuntimeError(text))
+
+
+def test_notes_count() -> None:
+    """Python prints them with the text."""
+    error = ValueError("boom")
+    error.add_note("Raised in worker 1 of 2.")
+    assert "1 2" == numbers_in(error)
+
+
+def test_filters_leave_one_worker_something() -> None:
+    """All of its own, or all but the last of the others'."""
+    assert [0, 3, 6, 9] == [each for each in range(10) if kept(["one"], each, 10, 3)]
+    assert [0, 1, 2, 3, 4, 6, 9] == [each for each in range(10) if kept(["ends"], each, 10, 3)]
+
+
+class Adapter:
+    """An adapter that has a function `pipeline` and nothing else."""
+
+    claims: ClassVar[dict[str, Any]] = dict(pipelines=("workers", "services"))
+
+    @staticmethod
+    def pipeline(request: Any) -> Any:
+        """A loader."""
+
+
+def test_who_joins_services_shows_the_wrong_order() -> None:
+    """It is the only way to see that it is refused."""
+    with pytest.raises(AdapterError, match="but has no function wrong_order; write that function, or take"):
+        from_object("mine", Adapter)
+
+
+def test_a_pipeline_needs_no_loader() -> None:
+    """The adapter's claims are of pipelines alone."""
+    claims = from_object("mine", type("Mine", (Adapter,), {"claims": dict(pipelines="workers")})).claims
+    assert ((), ("workers",)) == (claims.datasets, claims.pipelines)
+
+
+def test_a_boolean_is_no_claim_of_pipelines() -> None:
+    """The parts are named in the sentence."""
+    with pytest.raises(AdapterError, match="pipelines=True is not a choice of 'workers', 'ranks'"):
+        parse_claims(dict(pipelines=True))
+
+
+def test_what_holds_entitles_to_guarantees() -> None:
+    """They follow from clauses that hold in this report."""
+    outcomes = [
+        Outcome(name, "MUST", "HOLDS", 9) for name in ("PIPE-1", "PIPE-3", "PIPE-5", "PIPE-7", "PIPE-9", "PIPE-11")
+    ]
+    report = Report("mine", ALL, "gate", 0, tuple(outcomes), False, (), False)
+    assert (
+        "pipelines: each element at most once over workers and ranks, and ranks end together (drops up to world size - "
+        "1 elements)",
+        "pipelines: deterministic per (seed, epoch), whatever the number of workers",
+    ) == guarantees(report)
