@@ -5,6 +5,7 @@ Hypothesis shrinks that clause's case by itself, over remembered verdicts; then 
 processes, and only what shows there as well is reported.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from hypothesis.errors import NoSuchExample
 from hypothesis.internal.conjecture import providers
 
 from conformance.clauses import CLAUSES, Clause, Finding, Verdict
+from conformance.clauses.pipelines import owner
 from conformance.contract import Claims
 from conformance.fleet import Fleet, Lane
 from conformance.observe import observe, with_unshuffled
@@ -27,8 +29,10 @@ from conformance.subjects import joined
 from conformance.trace import Trace
 
 # Scenarios that hang cost the whole patience each: so many are borne by a family, and again while looking for a smaller
-# case of each clause. What was not tried then shows as NOT EXERCISED beside the hang.
+# case of each clause. What was not tried then shows as NOT EXERCISED beside the hang. Of a family in which each failure
+# is one clause's matter, so many are borne of each clause, so that none hides another.
 _HANGS_BORNE = 6
+_HANGS_BORNE_OF_EACH = 2
 # Cases that are run again in new processes until one of them fails there too.
 _CONFIRMATIONS = 4
 
@@ -69,7 +73,7 @@ class Campaign:
         self.seed = seed
         self.clauses = family_clauses(family, claims)
         self._verdicts: dict[Scenario, dict[str, Verdict]] = {}
-        self._hangs = 0
+        self._hangs: Counter[str] = Counter()
 
     def run(self, known_kinds: Mapping[str, frozenset[str]] | None = None) -> Result:
         """Try the family's scenarios, and find the smallest case of each violated clause.
@@ -84,7 +88,7 @@ class Campaign:
         tried = self._tried()
         ahead = self._run_ahead([scenario for scenario in tried if scenario.is_waited_for])
         for scenario in tried:
-            if self._hangs >= _HANGS_BORNE and scenario not in self._verdicts:
+            if self._has_hung_enough(scenario) and scenario not in self._verdicts:
                 continue
             for clause_id, verdict in self._judge(scenario, ahead.get(scenario)).items():
                 result.exercised[clause_id] += verdict is not None
@@ -94,6 +98,10 @@ class Campaign:
             if clause.id in violated:
                 self._confirm(clause, known_kinds.get(clause.id, frozenset()), result)
         return result
+
+    def _has_hung_enough(self, scenario: Scenario) -> bool:
+        about = _about(scenario)
+        return self._hangs[about] >= (_HANGS_BORNE_OF_EACH if about else _HANGS_BORNE)
 
     def _confirm(self, clause: Clause, known: frozenset[str], result: Result) -> None:
         """Run the smallest case again in new processes, or others if it does not fail there.
@@ -148,7 +156,7 @@ class Campaign:
     def _judge(self, scenario: Scenario, trace: Trace | None = None) -> dict[str, Verdict]:
         if scenario not in self._verdicts:
             trace = trace or observe(self.fleet, scenario)
-            self._hangs += trace.hung
+            self._hangs[_about(scenario)] += trace.hung
             self._verdicts[scenario] = {
                 clause.id: verdict_of(self.fleet, self.claims, clause, trace)[0] for clause in self.clauses
             }
@@ -158,10 +166,10 @@ class Campaign:
         violating = self._violating(clause, known)
         if self.family not in self.tier.examples:
             return violating[0]
-        limit = self._hangs + _HANGS_BORNE
+        limit = self._hangs.total() + _HANGS_BORNE
 
         def violates(scenario: Scenario) -> bool:
-            if self._hangs >= limit and scenario not in self._verdicts:
+            if self._hangs.total() >= limit and scenario not in self._verdicts:
                 return False
             return _news(self._judge(scenario)[clause.id], known)
 
@@ -173,6 +181,11 @@ class Campaign:
         # A smaller step, or fewer ranks, may need fewer samples, which were tried with more.
         again = simplest.asynchronous or simplest.subject == "pipeline"
         return _simplified(simplest, violates) if again else simplest
+
+
+def _about(scenario: Scenario) -> str:
+    """The clause whose matter a hang would be, or "" where that is not one clause's."""
+    return owner(scenario) if scenario.subject == "pipeline" else ""
 
 
 def _simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:

@@ -68,14 +68,15 @@ def a_few_pipelines(claims: Claims) -> Iterator[Scenario]:
 
 
 def _needed(scenario: Scenario) -> set[str]:
-    """The parts of `pipelines` that a scenario asks for."""
+    """The parts of `pipelines` that a scenario asks for. Who dispatches, or joins services, has workers for that."""
+    if has(scenario, "wrong"):
+        return {"services"}
     asked = {
-        "workers": scenario.num_workers > 0,
+        "workers": scenario.num_workers > 0 and not has(scenario, "dispatch"),
         "ranks": scenario.world_size > 1,
         "dispatch": has(scenario, "dispatch"),
         "initialiser": scenario.fault.startswith("init"),
         "pause": has(scenario, "limit") or has(scenario, "pause"),
-        "services": has(scenario, "wrong"),
     }
     return {part for part, is_asked in asked.items() if is_asked}
 

@@ -32,7 +32,7 @@ def _told(rank: RankRun) -> str:
     return f"rank {rank.rank}: {failure.sentence() if failure else f'no error; {shown(elements(rank))}'}"
 
 
-@pipe("PIPE-12", "ranks", floor=3)
+@pipe("PIPE-12", "ranks", floor=2)
 def all_ranks_fail_with_one(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     if not scenario.fault or scenario.world_size == 1 or not _fired(trace):
         return None
@@ -79,7 +79,7 @@ def a_worker_that_dies_is_an_error(scenario: Scenario, claims: Claims, trace: Tr
     return []
 
 
-@pipe("PIPE-14", floor=6)
+@pipe("PIPE-14", floor=4)
 def the_next_epoch_is_whole(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     if scenario.conduct.partition("@")[0] not in ("leave", "two") or scenario.samples % scenario.world_size:
         return None
@@ -92,7 +92,7 @@ def the_next_epoch_is_whole(scenario: Scenario, claims: Claims, trace: Trace) ->
     return [Finding("torn", "each element once", rows(trace, last), why)]
 
 
-@pipe("PIPE-16", floor=3)
+@pipe("PIPE-16", floor=2)
 def an_older_iterator_raises(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     if not scenario.conduct.startswith("two"):
         return None

@@ -13,7 +13,7 @@ from conformance.trace import Trace
 _MANY = 20
 
 
-@pipe("PIPE-3", "workers", "ranks", floor=6)
+@pipe("PIPE-3", "workers", "ranks", floor=3)
 def one_order_before_sharding(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     if not plain(scenario) or not scenario.shuffle or parts(scenario) == 1 or scenario.samples % parts(scenario):
         return None
@@ -35,7 +35,7 @@ def one_order_before_sharding(scenario: Scenario, claims: Claims, trace: Trace) 
     return []
 
 
-@pipe("PIPE-4", "workers", "ranks", floor=2)
+@pipe("PIPE-4", "workers", "ranks", floor=1)
 def each_worker_shuffles_by_itself(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     if (
         not has(scenario, "late")
@@ -58,7 +58,7 @@ def each_worker_shuffles_by_itself(scenario: Scenario, claims: Claims, trace: Tr
     return []
 
 
-@pipe("PIPE-5", floor=2)
+@pipe("PIPE-5", floor=1)
 def a_seed_fixes_the_epochs(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     if not has(scenario, "reseed") or not scenario.shuffle or scenario.samples < _MANY:
         return None
@@ -81,7 +81,7 @@ def a_seed_fixes_the_epochs(scenario: Scenario, claims: Claims, trace: Trace) ->
     return []
 
 
-@pipe("PIPE-6", floor=2)
+@pipe("PIPE-6", floor=1)
 def epochs_differ_without_a_seed(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     if not has(scenario, "unseeded") or not scenario.shuffle or scenario.epochs < 2 or scenario.samples < _MANY:
         return None
@@ -92,7 +92,7 @@ def epochs_differ_without_a_seed(scenario: Scenario, claims: Claims, trace: Trac
     return []
 
 
-@pipe("PIPE-7", "workers", "ranks", floor=4)
+@pipe("PIPE-7", "workers", "ranks", floor=1)
 def the_order_is_that_of_one_process(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     alone = trace.variant("alone")
     if not plain(scenario) or not scenario.shuffle or alone is None or has(scenario, "own") or has(scenario, "zip"):

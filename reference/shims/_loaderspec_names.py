@@ -1,9 +1,6 @@
 """Decides nothing: makes the names of PopTorch, when it is imported. See `reference/names.py`."""
 
-from _loaderspec_home import find
+from importlib import import_module
 
-find()
-
-from reference.names import install  # noqa: E402  (it can be found only now)
-
-install()
+import_module("_loaderspec_home").find()
+import_module("reference.names").install()

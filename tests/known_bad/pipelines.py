@@ -177,7 +177,7 @@ def _own_seed(service: Any, seed: int) -> int:
 class RanksKeepTheirSeeds(Pipelines):
     """Each rank shuffles by the seed that it was given itself."""
 
-    clause, smallest = "PIPE-3", "n2,w2,b1,shuffle,pipeline,with=own"
+    clause, smallest = "PIPE-3", "n4,w2,b1,shuffle,pipeline,with=own"
     report = "pytorch/data#709"
     changes: ClassVar[dict[str, Any]] = {"reading_service.DistributedReadingService.initialize_iteration": _own_seed}
 

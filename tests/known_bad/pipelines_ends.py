@@ -56,7 +56,7 @@ def _quietly(pipe: Any) -> Iterator[Any]:
 class OtherRanksStopQuietly(Pipelines):
     """Where one rank fails, the epoch of the others ends as if all was well. (No public report.)"""
 
-    clause, smallest = "PIPE-12", "n6,w2,b1,pipeline,raise@5"
+    clause, smallest = "PIPE-12", "n1,w2,b1,k1,pipeline,exit@0"
     changes: ClassVar[dict[str, Any]] = {"datapipes.FullSync.__iter__": _quietly}
 
 
@@ -70,7 +70,7 @@ def _unnamed(pipe: Any) -> Iterator[Any]:
 class NamesNoRank(Pipelines):
     """The others are told of a failure, and not whose it is. (No public report.)"""
 
-    clause, smallest = "PIPE-12", "n6,w2,b1,pipeline,raise@5"
+    clause, smallest = "PIPE-12", "n1,w2,b1,k1,pipeline,exit@0"
     changes: ClassVar[dict[str, Any]] = {"datapipes.FullSync.__iter__": _unnamed}
 
 
@@ -87,7 +87,7 @@ def _unless_dispatching(crew: Any, seed: int) -> None:
 class HangsAfterALeftDispatch(Pipelines):
     """A new epoch of a dispatch waits for ever, if the one before was left."""
 
-    clause, smallest = "PIPE-14", "n8,w1,b1,k2,e2,pipeline,leave@1,with=dispatch"
+    clause, smallest = "PIPE-14", "n2,w1,b1,k1,e2,pipeline,leave@1,with=dispatch"
     report = "pytorch/data#1198"
     patience = 3.0
     changes: ClassVar[dict[str, Any]] = {"pipe_crew.Crew.begin": _unless_dispatching}
@@ -100,7 +100,7 @@ def _on_and_on(loader: Any) -> Any:
 class GoesOnWithALeftEpoch(Pipelines):
     """A new iterator begins where the one before was left. (No public report.)"""
 
-    clause, smallest = "PIPE-14", "n2,w1,b1,e2,pipeline,leave@1"
+    clause, smallest = "PIPE-14", "n1,w1,b1,e2,pipeline,leave@1"
     related = ("PIPE-19",)
     changes: ClassVar[dict[str, Any]] = {"dataloader2.DataLoader2._begin": _on_and_on}
 
@@ -114,7 +114,7 @@ def _just_ended(iterator: Any) -> None:
 class OlderIteratorsEnd(Pipelines):
     """An iterator that a newer one has taken the place of ends, as if it had nothing more. (No public report.)"""
 
-    clause, smallest = "PIPE-16", "n1,w1,b1,e2,pipeline,two@0"
+    clause, smallest = "PIPE-16", "n0,w1,b1,pipeline,two@0"
     changes: ClassVar[dict[str, Any]] = {"dataloader2.DataLoader2Iterator._check": _just_ended}
 
 
@@ -141,7 +141,7 @@ def _without_its_name(lane: Any) -> None:
 class NamesNoWorker(Pipelines):
     """A worker that has died is an error that does not say which one it was."""
 
-    clause, smallest = "PIPE-15", "n4,w1,b1,k2,pipeline,kill@3"
+    clause, smallest = "PIPE-15", "n1,w1,b1,k1,pipeline,exit@0"
     report = "pytorch/data#1173"
     changes: ClassVar[dict[str, Any]] = {"pipe_crew._Lane.lose": _without_its_name}
 
@@ -154,18 +154,22 @@ def _in_peace(lane: Any) -> None:
 class TakesDeathForTheEnd(Pipelines):
     """A worker that has died counts as one that has no more."""
 
-    clause, smallest = "PIPE-15", "n4,w1,b1,k2,pipeline,kill@3"
+    clause, smallest = "PIPE-15", "n1,w1,b1,k1,pipeline,exit@0"
     report = "pytorch/data#1109"
     related = ("PIPE-12",)
     changes: ClassVar[dict[str, Any]] = {"pipe_crew._Lane.lose": _in_peace}
 
 
-class LeavesItsWorkers(Pipelines):
+# A crew that nobody refers to hangs up, and its workers end by that.
+_kept: list[Crew] = []
+
+
+class OutlivesShutdown(Pipelines):
     """Worker processes outlive shutdown()."""
 
     clause, smallest = "PIPE-17", "n1,w1,b1,k1,pipeline,shut@1"
     report = "pytorch/data#1176"
-    changes: ClassVar[dict[str, Any]] = {"pipe_crew.Crew.end": lambda crew: None}
+    changes: ClassVar[dict[str, Any]] = {"pipe_crew.Crew.end": lambda crew: _kept.append(crew)}
 
 
 class GoesOnAfterShutdown(Pipelines):
@@ -178,7 +182,7 @@ class GoesOnAfterShutdown(Pipelines):
 # --- what can't be --------------------------------------------------------------------------------------------------
 
 
-class ShardsTwice(Pipelines):
+class FiltersTwice(Pipelines):
     """A second filter on the same path takes its part of the part. (No public report.)"""
 
     clause, smallest = "PIPE-18", "n1,w1,b1,pipeline,with=twice"
@@ -205,6 +209,6 @@ def _in_any_order(joined: Any, *reading_services: Any) -> None:
 class JoinsServicesInAnyOrder(Pipelines):
     """Workers may be started before they know their rank."""
 
-    clause, smallest = "PIPE-20", "n1,w2,b1,k1,pipeline,with=wrong"
+    clause, smallest = "PIPE-20", "n1,w2,b1,pipeline,with=wrong"
     report = "pytorch/data#911"
     changes: ClassVar[dict[str, Any]] = {"reading_service.SequentialReadingService.__init__": _in_any_order}
