@@ -15,6 +15,7 @@ import os
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -125,7 +126,11 @@ def _clean() -> dict[str, str]:
 
 
 def _counts(report: dict[str, Any]) -> str:
-    return ", ".join(f"{number} {status}" for status, number in sorted(report["counts"].items()))
+    clauses = report["clauses"].values()
+    should = Counter(clause["status"] for clause in clauses if clause["level"] == "SHOULD")["VIOLATED"]
+    counts = {**report["counts"], "VIOLATED (SHOULD)": should}
+    counts["VIOLATED"] = counts.get("VIOLATED", 0) - should
+    return ", ".join(f"{number} {status}" for status, number in sorted(counts.items()) if number)
 
 
 def _entry(

@@ -43,6 +43,8 @@ GROUPS: dict[str, Group] = {
         ),
         removes=("torchvision",),
     ),
+    # Pipelines: the last torchdata that has a DataLoader2 (no wheel for Python 3.13).
+    "dl2": Group((_TORCH, "torchdata==0.9.0")),
     "grain": Group(("grain==0.2.18",)),
 }
 
@@ -124,8 +126,8 @@ PEERS: tuple[Peer, ...] = (
         "spdl_pipeline",
         ("spdl",),
         "https://facebookresearch.github.io/spdl/main",
-        # A pipeline takes a tenth of a second to start, and the largest experiments start thousands.
-        patience=600.0,
+        # A pipeline takes a tenth of a second to start, and the largest experiments read 200 epochs at a time.
+        patience=40.0,
     ),
     Peer(
         "grain",

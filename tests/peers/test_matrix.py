@@ -21,16 +21,21 @@ RED = Peer("red", "Red", "torch", "none", ("torch",), "https://red.example")
 SLOW = Peer("slow", "Slow", "torch", "none", ("torch",), "https://slow.example")
 ABSENT = Peer("absent", "Absent", "dl2", "none", ("torch",), "https://absent.example")
 
+CLAUSES = {name: {"level": "MUST", "status": "HOLDS"} for name in ("PART-1", "PART-2", "PART-3")}
+REPORT = {
+    "counts": {"HOLDS": 3, "VIOLATED": 1},
+    "clauses": {**CLAUSES, "BATCH-5": {"level": "SHOULD", "status": "VIOLATED"}},
+}
 # $4 is the peer's name, or that of a package where versions are asked for.
 INTERPRETER = """\
 #!/bin/sh
 case "$4" in
-  green) echo '{"counts": {"HOLDS": 3}}' > report.json ;;
+  green) echo '%s' > report.json ;;
   red) echo 'loaderspec: red: it broke'; exit 4 ;;
   slow) exec tail -f /dev/null ;;
   *) echo '{"torch": "2.13.0"}' ;;
 esac
-"""
+""" % json.dumps(REPORT)  # noqa: UP031
 
 
 REFUSES = "#!/bin/sh\necho 'ERROR: no such version'; exit 1\n"
@@ -80,10 +85,10 @@ def test_a_report_stands_in_the_matrix(tmp_path: Path) -> None:
     """What a run has written is taken as it is, beside the versions of what was judged."""
     found, told = run(tmp_path, GREEN)
     (peer,) = found["peers"]  # type: ignore[misc]
-    assert {"counts": {"HOLDS": 3}} == peer["report"]
+    assert REPORT == peer["report"]
     assert {"torch": "2.13.0"} == peer["packages"]
     assert (1, "gate", 0, "2026-11-28") == tuple(found[name] for name in ("schema", "tier", "seed", "date"))
-    assert "green: 3 HOLDS" in told[-1]
+    assert "green: 3 HOLDS, 1 VIOLATED (SHOULD) (" in told[-1]
 
 
 def test_a_peer_that_takes_too_long_is_ended(tmp_path: Path) -> None:
