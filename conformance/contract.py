@@ -91,7 +91,7 @@ class Claims:
     smallest: int | Literal["world_size"] = 0
     end_of_epoch: Literal["next", "empty"] | None = None
     device: tuple[str, ...] = ()
-    launcher: bool = False
+    launcher: bool | Literal["settings"] = False
     pipelines: tuple[str, ...] = ()
 
     def policy(self, drop_last: bool) -> Policy | None:
@@ -135,6 +135,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "smallest": (0, 1, "world_size"),
     "end_of_epoch": ("next", "empty"),
     "aliases": (False, True, "asynchronous"),
+    "launcher": (False, True, "settings"),
     **dict.fromkeys(
         (
             "workers",
@@ -144,7 +145,6 @@ VALUES: dict[str, tuple[Any, ...]] = {
             "resume",
             "elastic",
             "in_order",
-            "launcher",
         ),
         (False, True),
     ),

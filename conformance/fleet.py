@@ -155,8 +155,9 @@ class Fleet:
 
     def with_process_group(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks with a place to meet at, if ranks need torch.distributed."""
-        # The ranks of a model average their gradients, whatever the loader's do.
-        if self.claims.ranks != "process_group" and not (tasks[0].subject and len(tasks) > 1):
+        # The ranks of a model average their gradients, whatever the loader's do; a launcher is one process.
+        needed = len(tasks) > 1 if tasks[0].subject else self.claims.ranks == "process_group"
+        if not needed:
             return list(tasks)
         with self._asking:
             self._groups += 1

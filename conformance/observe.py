@@ -7,6 +7,7 @@ from conformance import subjects
 from conformance.conduct_async import LONGEST
 from conformance.contract import AHEAD, Claims
 from conformance.fleet import Fleet, Lane
+from conformance.launch_run import LONGEST as LONGEST_LAUNCH
 from conformance.leaks import GRACE
 from conformance.member import Task
 from conformance.scenario import REFUSED_VALUES, Scenario, Variant, simpler
@@ -86,10 +87,13 @@ def _usual(scenario: Scenario) -> _Circumstances:
 
 
 def _run(fleet: Fleet | Lane, name: str, how: _Circumstances) -> Run:
-    ranks = [0] if how.scenario.refusal else range(how.scenario.world_size)
-    tasks = [_task(how, rank) for rank in ranks]
+    # A launcher starts the others itself.
+    alone = how.scenario.refusal or how.scenario.subject == "launch"
+    tasks = [_task(how, rank) for rank in ([0] if alone else range(how.scenario.world_size))]
     # The rounds, what a time-out takes, and the grace in which things may end.
     patience = fleet.patience + 3 * GRACE if tasks[0].leaks else None
+    if how.scenario.subject == "launch":
+        patience = fleet.patience + LONGEST_LAUNCH
     if tasks[0].conduct and how.scenario.asynchronous:
         patience = fleet.patience + 3 * (GRACE + LONGEST)
     return Run(name, fleet.run(tasks, shift=how.other_process, patience=patience))

@@ -71,9 +71,11 @@ def _offers(name: str, claims: Claims, holder: Any) -> dict[str, Callable[..., A
     """The functions beside `load` that the claims speak of. AdapterError if one is missing."""
     offers: dict[str, Callable[..., Any]] = {}
     for claim, (needed, possible) in OFFERS.items():
-        if not getattr(claims, claim):
+        value = getattr(claims, claim)
+        if not value:
             continue
-        for function in needed:
+        # A claim that names a function needs it.
+        for function in (*needed, *(each for each in possible if each == value)):
             if not callable(getattr(holder, function, None)):
                 mend = "write that function, or take the claim back"
                 raise AdapterError(f"{name} claims {claim}, but has no function {function}; {mend}")

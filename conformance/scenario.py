@@ -153,7 +153,8 @@ class Scenario:
     @property
     def is_waited_for(self) -> bool:
         """Whether a run mostly waits, until somebody notices."""
-        return self.fault.partition("@")[0] in DEADLY or self.conduct.partition("@")[0] in _LATE
+        waits = self.fault.partition("@")[0] in DEADLY or self.conduct.partition("@")[0] in _LATE
+        return waits or self.subject == "launch"
 
     @property
     def has_device_factors(self) -> bool:

@@ -13,6 +13,7 @@ from conformance.observe import variants
 from conformance.scenario import Scenario
 from conformance.scenarios_async import each_way_ahead, reading_ahead
 from conformance.scenarios_device import a_few_models, models
+from conformance.scenarios_launch import launches
 from conformance.scenarios_pipeline import a_few_pipelines, pipelines
 from conformance.scenarios_workers import (
     a_few_iterables,
@@ -146,8 +147,12 @@ def _many_ranks(claims: Claims) -> Iterator[Scenario]:
 
 def listed(family: str, claims: Claims, tier: Tier) -> list[Scenario]:
     """The scenarios of a family that is not drawn, smallest first."""
-    scenarios = {"refusals": _refusals, "statistics": _statistics, "samples": kinds_of_sample}
+    scenarios = {"refusals": _refusals, "statistics": _statistics, "samples": kinds_of_sample, "launch": _launches}
     return list(scenarios[family](claims, tier))
+
+
+def _launches(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    return launches(quick=tier.name == "quick")
 
 
 def _refusals(claims: Claims, tier: Tier) -> Iterator[Scenario]:

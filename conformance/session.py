@@ -227,4 +227,9 @@ def source_of(implementation: Any, claims: Mapping[str, Any] | None = None) -> t
     found = from_object(name, implementation)
     if claims is not None:
         found = replace(found, claims=parse_claims(claims))
+    if found.claims.launcher:
+        raise AdapterError(
+            f"{name} claims launcher, but is given as an object, which instances of a job can't import; give the name "
+            "of its module, module:attribute, or its file"
+        )
     return ForkedSource(found), name

@@ -1,8 +1,9 @@
 """What a scenario is about if not a loader: decides the words that say what is asked of a model, and how they read.
 
-A scenario of a model uses the fields of a loader's with other meanings, so that a case is short, can be replayed and
-shrinks as all others do: `samples` are those of one call on one rank, `epochs` the calls, `seed` that of the weights
-and of the data. What has no field there is a word of `details`, joined by "+": `with=adam+sum`.
+Such a scenario uses the fields of a loader's with other meanings, so that a case is short, can be replayed and shrinks
+as all others do. Of a model, `samples` are those of one call on one rank, `epochs` the calls, `seed` that of the
+weights and of the data. Of a launch, `samples` are the replicas, `world_size` the instances, and `seed` is the exit
+code of the one that fails. What has no field there is a word of `details`, joined by "+": `with=adam+sum`.
 """
 
 import dataclasses
@@ -34,7 +35,18 @@ DEVICE = {
 }
 # The words that ask for an output mode, and the mode's name in the request.
 MODES: Mapping[str, Mode] = {"all": "all", "final": "final", "every": "every_n", "total": "sum"}
-WORDS: Mapping[str, Mapping[str, str]] = {"device": DEVICE, "pipeline": PIPELINE}
+# Of a launch: what becomes of its instances.
+LAUNCH = {
+    "fails": "the last instance ends with exit code {code}",
+    "first": "the first one instead",
+    "killed": "the last instance is killed",
+    "term": "the launcher gets SIGTERM",
+    "int": "the launcher gets SIGINT",
+    "lines": "each instance writes lines",
+    "child": "each instance leaves a child",
+    "apart": "in a session of its own",
+}
+WORDS: Mapping[str, Mapping[str, str]] = {"device": DEVICE, "launch": LAUNCH, "pipeline": PIPELINE}
 
 
 def joined(subject: str, words: set[str]) -> str:
@@ -57,7 +69,14 @@ def check_details(subject: str, details: str, code: str) -> None:
 
 def told(scenario: "Scenario", count: Callable[[int, str], str]) -> list[str]:
     """The scenario in the words of a report."""
-    return {"device": _device_told, "pipeline": pipeline_told}[scenario.subject](scenario, count)
+    tellers = {"device": _device_told, "launch": _launch_told, "pipeline": pipeline_told}
+    return tellers[scenario.subject](scenario, count)
+
+
+def _launch_told(scenario: "Scenario", count: Callable[[int, str], str]) -> list[str]:
+    """``4 replicas, 2 instances, the launcher gets SIGTERM``."""
+    words = [count(scenario.samples, "replica"), count(scenario.world_size, "instance")]
+    return words + [LAUNCH[word].format(code=scenario.seed) for word in scenario.details.split("+") if word]
 
 
 def _device_told(scenario: "Scenario", count: Callable[[int, str], str]) -> list[str]:

@@ -14,11 +14,13 @@ from conformance.scenario import Scenario
 # raised: an exception; hung: no answer within the patience; died: the process ended; endless: far more samples than the
 # dataset holds; undecodable: a batch that holds no sample ids; unusable: `load` gave something that can't be iterated.
 FailureKind = Literal["raised", "hung", "died", "endless", "undecodable", "unusable"]
-Where = Literal["load", "set_epoch", "len", "iter", "step", "close", "model"]
+Where = Literal["load", "set_epoch", "len", "iter", "step", "close", "model", "launch"]
 # How often the dataset was read: when `load` had returned, before the first iterator, while a step was held, between
 # two epochs, and in the whole run.
 ReadsAt = Literal["loaded", "before", "held", "between", "read"]
-# What a remark is about; the judges of chapters 4, 5 and 10 read them.
+# Of a launch: its exit code, what was said, started, left and waited for in vain, and each instance's report as JSON.
+OfLaunch = Literal["exit", "named", "lines", "started", "left", "vain", "instance"]
+# What a remark is about; the judges of chapters 4, 5, 7 and 10 read them.
 Subject = Literal[
     "changed",
     "types",
@@ -39,6 +41,7 @@ Subject = Literal[
     "named",
     "older",
     ReadsAt,
+    OfLaunch,
 ]
 
 

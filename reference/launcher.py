@@ -17,7 +17,7 @@ def launch(program: Sequence[str], replicas: int, instances: int) -> list[str]:
 
 
 def whoami() -> dict[str, int]:
-    """Return what this instance knows of itself and of its job."""
+    """Return what this instance knows of itself and of its job; a loader takes its rank from it (LAUNCH-4)."""
     job = job_from_environment()
     return dict(
         instance=job.instance,

@@ -14,6 +14,10 @@ from .dataloader import DataLoader
 from .dataloader2 import DataLoader2
 from .device import PoplarExecutor, inferenceModel, trainingModel
 from .enums import DataLoaderMode, OutputMode, ReductionType, SharingStrategy
+from .launcher import launch as launch
+from .launcher import settings as settings
+from .launcher import tag as tag
+from .launcher import whoami as whoami
 from .options import Options
 from .reading_service import DistributedReadingService, MultiProcessingReadingService, SequentialReadingService
 from .splitting import split
@@ -38,6 +42,7 @@ claims: dict[str, Any] = dict(
     aliases="asynchronous",
     hooks=HOOKS + AHEAD,
     device=("training", "inference", "outputs", "synthetic", "ranks"),
+    launcher="settings",
     pipelines=("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
 )
 

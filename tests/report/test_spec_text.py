@@ -66,6 +66,7 @@ FULL = Claims(
     device_options=True,
     asynchronous=True,
     device=CHOICES["device"],
+    launcher="settings",
     pipelines=CHOICES["pipelines"],
     resume=True,
 )
@@ -77,6 +78,8 @@ LESS: dict[str, dict[str, Any]] = {
     "device_options": dict(device_options=False),
     "asynchronous": dict(asynchronous=False),
     "device": dict(device=()),
+    "launcher": dict(launcher=False),
+    'launcher="settings"': dict(launcher=True),
     "pipelines": dict(pipelines=()),
     "aliases": dict(aliases=True),
     'errors="skip"': dict(errors="skip"),
