@@ -17,6 +17,9 @@ from conformance.trace import Failure, RankRun, Value
 
 EVERY = 2  # the period of "every_n"
 
+# What is done before members are forked that run models.
+prepare = device_models.warm_up
+
 
 def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
     """Build the model that the task asks for, call it as often as there are epochs, and write down what came."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from conformance.contract import Claims
 from conformance.member import Task
-from conformance.sources import END_SECONDS, Source, Zygote, connection, pair
+from conformance.sources import END_SECONDS, START_SECONDS, Source, Zygote, connection, pair
 from conformance.trace import Failure, RankRun
 
 
@@ -45,8 +45,11 @@ class Lane:
         `shift` = 1 uses other processes, with the other hash seed. The run of a rank that hangs or dies is a Failure.
         """
         tasks = self.fleet.with_process_group(tasks)
-        zygotes = self.fleet.zygotes
-        members = [self._member((rank + shift) % len(zygotes), 2 * rank + shift) for rank in range(len(tasks))]
+        places = [((rank + shift) % len(self.fleet.zygotes), 2 * rank + shift) for rank in range(len(tasks))]
+        for zygote in sorted({zygote for zygote, _ in places}):
+            if tasks[0].subject and self.fleet.prepare(zygote, tasks[0].subject):
+                self._end_those_of(zygote)
+        members = [self._member(*place) for place in places]
         for member, task in zip(members, tasks, strict=True):
             # A member that died between two tasks shows at the answer, like one that dies in this one.
             with contextlib.suppress(OSError):
@@ -63,6 +66,10 @@ class Lane:
     def renew(self) -> None:
         """End all members; the next tasks run in new processes."""
         for key in list(self._members):
+            self._end(key)
+
+    def _end_those_of(self, zygote: int) -> None:
+        for key in [key for key in self._members if key[0] == zygote]:
             self._end(key)
 
     def hang_up(self) -> None:
@@ -109,6 +116,7 @@ class Fleet:
         self._asking = threading.Lock()
         self._root = tempfile.mkdtemp(prefix="loaderspec-")
         self._groups = 0
+        self._prepared: set[tuple[int, str]] = set()
         self.zygotes: list[Zygote] = []
         try:
             for position, seed in enumerate(source.hash_seeds):
@@ -163,6 +171,17 @@ class Fleet:
             self._groups += 1
             path = os.path.join(self._root, f"rendezvous-{self._groups}")
         return [replace(task, process_group=(path, rank, len(tasks))) for rank, task in enumerate(tasks)]
+
+    def prepare(self, zygote: int, subject: str) -> bool:
+        """Let a zygote import what runs of this subject need, once; whether that was done now."""
+        with self._asking:
+            if (zygote, subject) in self._prepared:
+                return False
+            parent = self.zygotes[zygote]
+            parent.control.send(("prepare", subject))
+            parent.receive(START_SECONDS, "importing what the suite needs")
+            self._prepared.add((zygote, subject))
+            return True
 
     def fork(self, zygote: int, name: str) -> _Member:
         """Start a member."""

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from conformance.contract import AdapterError, Claims, Implementation
 
 HASH_SEEDS = ("1", "2")
-_START_SECONDS = 120.0  # importing a large framework on a busy machine
+START_SECONDS = 120.0  # importing a large framework on a busy machine
 END_SECONDS = 10.0
 
 # A forked zygote inherits our ends of all sockets; it must close them, or a fleet that hangs up is never noticed.
@@ -60,7 +60,7 @@ class Zygote:
 
     def expect_ready(self) -> None:
         """Wait until the implementation is imported. AdapterError if it can't be."""
-        kind, *rest = self.receive(_START_SECONDS, "importing it")
+        kind, *rest = self.receive(START_SECONDS, "importing it")
         if kind == "error":
             raise AdapterError(rest[0])
         self.claims, self.known_failures = rest

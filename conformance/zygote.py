@@ -37,14 +37,7 @@ def serve(control: Connection, load_implementation: Callable[[], Implementation]
     except AdapterError as error:
         control.send(("error", str(error)))
         return
-    if implementation.claims.device:
-        # Else each member would spend seconds on what torch imports with its first update.
-        import_module("conformance.device_models").warm_up()
-    if implementation.claims.pipelines:
-        import_module("conformance.pipeline_run")
-    # What the import has made stays for good: without this, each look for what a loader left behind walks all of it.
-    gc.collect()
-    gc.freeze()
+    _keep_what_is_there()
     control.send(("ready", implementation.claims, dict(implementation.known_failures)))
     members: set[int] = set()
     try:
@@ -52,6 +45,9 @@ def serve(control: Connection, load_implementation: Callable[[], Implementation]
             order, *arguments = control.recv()
             if order == "fork":
                 members.add(_fork(control, implementation, os.path.join(workdir, arguments[0])))
+            elif order == "prepare":
+                _prepare(*arguments)
+                control.send("prepared")
             elif order == "end":
                 members.discard(arguments[0])
                 control.send(_end(*arguments))
@@ -60,6 +56,19 @@ def serve(control: Connection, load_implementation: Callable[[], Implementation]
     finally:
         for pid in members:
             _end(pid)
+
+
+def _keep_what_is_there() -> None:
+    """What imports have made stays for good: without this, each look for what a loader left behind walks all of it."""
+    gc.collect()
+    gc.freeze()
+
+
+def _prepare(subject: str) -> None:
+    """Import what runs of this subject need, so that no member forked from now on spends seconds on that."""
+    runner = import_module(f"conformance.{subject}_run")
+    getattr(runner, "prepare", lambda: None)()
+    _keep_what_is_there()
 
 
 def _fork(control: Connection, implementation: Implementation, workdir: str) -> int:
