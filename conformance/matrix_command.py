@@ -21,7 +21,7 @@ from conformance.scenarios import TIERS
 
 # What else a matrix is written as: the option, and the function that makes the text of it.
 _FORMS = {
-    "html": ("conformance.report.html", "matrix_page"),
+    "html": ("conformance.report.html_matrix", "matrix_page"),
     "markdown": ("conformance.report.markdown", "matrix_markdown"),
 }
 
