@@ -74,23 +74,34 @@ def limit(reader: Reader, epochs: Epochs, samples: int) -> None:
     for _ in range(samples + 2):
         if _piece(reader, going, epochs) < LIMIT:
             return
-        conduct.called("step", 0, iterator.resume)
+        conduct.called("step", 0, lambda: iterator.resume())
 
 
 def pause(reader: Reader, epochs: Epochs) -> None:
     """Read two elements, pause, read the rest; pause the next epoch, and begin another one in its place."""
-    going = reader.begin(0)
-    while len(going.steps) < PAUSE and reader.step(going):
-        pass
-    conduct.called("step", 0, _own(going).pause)
+    going = _paused(reader, 0, PAUSE)
     # Nothing comes of who is paused.
     _piece(reader, going, epochs, begin=0)
-    conduct.called("step", 0, _own(going).resume)
+    iterator = _own(going)
+    conduct.called("step", 0, lambda: iterator.limit(None))
+    conduct.called("step", 0, lambda: iterator.resume())
     _piece(reader, going, epochs)
-    paused, more = _some(reader, 1, 1)
-    if more:
-        conduct.called("step", 1, _own(paused).pause)
+    _paused(reader, 1, 1)
     conduct.read_epochs(reader, (1,), epochs)
+
+
+def _paused(reader: Reader, number: int, count: int) -> Pass:
+    """A pass that is paused after so many steps; by a limit, where the iterator has nothing else for that."""
+    going = reader.begin(number)
+    iterator = _own(going)
+    by_hand = hasattr(iterator, "pause")
+    if not by_hand:
+        conduct.called("step", number, lambda: iterator.limit(count))
+    while len(going.steps) < count and reader.step(going):
+        pass
+    if by_hand:
+        conduct.called("step", number, lambda: iterator.pause())
+    return going
 
 
 def _some(reader: Reader, number: int, count: int) -> tuple[Pass, bool]:

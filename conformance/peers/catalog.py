@@ -46,6 +46,8 @@ GROUPS: dict[str, Group] = {
     # Pipelines: the last torchdata that has a DataLoader2 (no wheel for Python 3.13).
     "dl2": Group((_TORCH, "torchdata==0.9.0")),
     "grain": Group(("grain==0.2.18",)),
+    # The last release that had it.
+    "dl2": Group((_TORCH, "torchdata==0.9.0")),
 }
 
 _DOCS = "https://docs.pytorch.org"
@@ -146,6 +148,14 @@ PEERS: tuple[Peer, ...] = (
         ("grain",),
         "https://google-grain.readthedocs.io/en/latest/grain.dataset.html",
         patience=120.0,
+    ),
+    Peer(
+        "dataloader2",
+        "torchdata DataLoader2",
+        "dl2",
+        "dataloader2",
+        ("torchdata",),
+        f"{_DOCS}/data/0.9/dataloader2.html",
     ),
 )
 

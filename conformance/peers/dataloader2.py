@@ -1,7 +1,7 @@
 """torchdata 0.9.0's DataLoader2 with its reading services, the last release that had them, as its documentation has it.
 
 Source of the claims: https://docs.pytorch.org/data/0.9/dataloader2.html (`seed`, `shutdown`, one valid iterator with
-`limit`, `pause` and `resume`) and https://docs.pytorch.org/data/0.9/reading_service.html ("Dynamic Sharding":
+`limit` and `resume`) and https://docs.pytorch.org/data/0.9/reading_service.html ("Dynamic Sharding":
 `sharding_filter` and `sharding_round_robin_dispatch`; "Determinism"; `MultiProcessingReadingService` with
 `worker_init_fn`; `DistributedReadingService`; `SequentialReadingService`, over ranks first).
 """
