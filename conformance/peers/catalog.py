@@ -46,8 +46,6 @@ GROUPS: dict[str, Group] = {
     # Pipelines: the last torchdata that has a DataLoader2 (no wheel for Python 3.13).
     "dl2": Group((_TORCH, "torchdata==0.9.0")),
     "grain": Group(("grain==0.2.18",)),
-    # The last release that had it.
-    "dl2": Group((_TORCH, "torchdata==0.9.0")),
 }
 
 _DOCS = "https://docs.pytorch.org"
