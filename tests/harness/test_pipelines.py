@@ -4,7 +4,9 @@ from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
+from plain_pipelines import Loader, PlainPipelines
 
+from conformance import check
 from conformance.clauses import CLAUSES
 from conformance.clauses.pipelines import owner
 from conformance.contract import CHOICES, AdapterError, Claims, parse_claims
@@ -129,3 +131,35 @@ def test_what_holds_entitles_to_guarantees() -> None:
         "1 elements)",
         "pipelines: deterministic per (seed, epoch), whatever the number of workers",
     ) == guarantees(report)
+
+
+def test_a_plain_loader_keeps_what_it_claims() -> None:
+    """It runs in one process, on torch alone; each clause that binds it has its chance, and holds."""
+    report = check(PlainPipelines(), tier="quick")
+    assert report.passed
+    judged = {each.clause: each.status for each in report.outcomes if each.status != "NOT CLAIMED"}
+    expected = ("PIPE-1", "PIPE-5", "PIPE-6", "PIPE-8", "PIPE-14", "PIPE-16", "PIPE-17", "PIPE-18", "PIPE-19")
+    assert dict.fromkeys(expected, "HOLDS") == judged
+
+
+def test_a_method_that_is_missing_is_the_loaders_fault() -> None:
+    """Who claims to pause and has no limit fails there, and nowhere else."""
+
+    class Pauseless(PlainPipelines):
+        """Its iterators are plain."""
+
+        @staticmethod
+        def pipeline(request: Any) -> Loader:
+            """A loader whose iterators are hidden."""
+
+            class Hidden(Loader):
+                """Its iterator has nothing but elements."""
+
+                def __iter__(self) -> Any:
+                    inner = super().__iter__()
+                    return iter(inner.__next__, object())
+
+            return Hidden(request.datapipe)
+
+    report = check(Pauseless(), tier="quick")
+    assert {"PIPE-19": "raised"} == {each.clause: each.case.finding.kind for each in report.outcomes if each.case}
