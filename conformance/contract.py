@@ -111,7 +111,7 @@ class Claims:
 class Implementation:
     """An implementation under test: where it came from, its `load`, its claims, and what else its adapter offers.
 
-    `offers` are the functions of OFFERS that it has, by name.
+    `offers` are the functions of OFFERS that it has, by name; `home` is the module that the adapter is written in.
     """
 
     name: str
@@ -120,6 +120,7 @@ class Implementation:
     decode: Callable[[Any], Any] | None = None
     known_failures: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     offers: Mapping[str, Callable[..., Any]] = dataclasses.field(default_factory=dict)
+    home: str = ""
 
 
 # Claims that have one of some values.

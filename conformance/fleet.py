@@ -19,6 +19,7 @@ from typing import Any
 
 from conformance.contract import Claims
 from conformance.member import Task
+from conformance.origin import Origin
 from conformance.sources import END_SECONDS, START_SECONDS, Source, Zygote, connection, pair
 from conformance.trace import Failure, RankRun
 
@@ -136,6 +137,11 @@ class Fleet:
     def known_failures(self) -> Mapping[str, Mapping[str, Any]]:
         """The known failures that the adapter lists."""
         return self.zygotes[0].known_failures
+
+    @property
+    def origin(self) -> Origin:
+        """Where the adapter came from."""
+        return self.zygotes[0].origin
 
     def run(self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None) -> tuple[RankRun, ...]:
         """Carry out one task a rank, in lane 0."""

@@ -10,13 +10,26 @@ from typing import Any, Literal
 from conformance.campaign import Case
 from conformance.clauses.base import Level
 from conformance.contract import Claims
+from conformance.origin import Origin
 
 Status = Literal["HOLDS", "VIOLATED", "KNOWN", "NOT CLAIMED", "NOT EXERCISED", "INVALID"]
 
 
 @dataclass(frozen=True)
+class KnownCase:
+    """A known failure that was replayed: the case, and what its entry says of it."""
+
+    case: Case
+    reason: str
+    issue: str = ""
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """The outcome of one clause. `note` says why it is KNOWN, NOT EXERCISED or INVALID, or is empty."""
+    """The outcome of one clause. `note` says why it is KNOWN, NOT EXERCISED or INVALID, or is empty.
+
+    `case` is the smallest one of a violation; `known` are those that the adapter's known failures excuse.
+    """
 
     clause: str
     level: Level
@@ -24,6 +37,7 @@ class Outcome:
     exercised: int
     case: Case | None = None
     note: str = ""
+    known: tuple[KnownCase, ...] = ()
 
     def fails(self, strict: bool) -> bool:
         """Whether this outcome makes the run fail: a violated SHOULD does so only under `--strict`."""
@@ -36,7 +50,7 @@ class Outcome:
 class Report:
     """Everything that a run says: for which implementation and claims, how hard it tried, and each clause's outcome.
 
-    `replayed`: one case was run in place of all that is usually tried.
+    `replayed`: the one case that was run in place of all that is usually tried, or "". `patience` is in seconds.
     """
 
     implementation: str
@@ -46,7 +60,9 @@ class Report:
     outcomes: tuple[Outcome, ...]
     strict: bool = False
     notes: tuple[str, ...] = ()
-    replayed: bool = False
+    replayed: str = ""
+    patience: float = 10.0
+    origin: Origin = Origin()
 
     @property
     def passed(self) -> bool:

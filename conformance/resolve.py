@@ -16,6 +16,9 @@ from typing import Any
 from conformance.contract import OFFERS, AdapterError, Claims, Implementation, parse_claims
 from conformance.peers import BUILT_IN, poptorch_shape
 
+# An adapter's file becomes a module of this name with the file's behind it.
+FILE_MODULE = "loaderspec_adapter_"
+
 
 def resolve(spec: str) -> Implementation:
     """The implementation that `spec` names. AdapterError says what was looked for, and where."""
@@ -36,6 +39,17 @@ def from_object(name: str, found: Any) -> Implementation:
     """The implementation behind a module, a class, an instance or a plain `load` function."""
     if isinstance(found, ModuleType) and not hasattr(found, "load"):
         found = _submodule(found) or found
+    return replace(_served(name, found), home=_home(found))
+
+
+def _home(found: Any) -> str:
+    """The name of the module that an adapter is, or that its class or function is written in."""
+    if isinstance(found, ModuleType):
+        return found.__name__
+    return str(getattr(found, "__module__", None) or type(found).__module__)
+
+
+def _served(name: str, found: Any) -> Implementation:
     load = getattr(found, "load", None)
     if load is None and hasattr(found, "Options") and hasattr(found, "DataLoader"):
         claims = parse_claims(getattr(found, "claims", poptorch_shape.CLAIMS))
@@ -107,7 +121,7 @@ def _import(place: str) -> ModuleType:
 def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise AdapterError(f"there is no file {path}; --impl takes the path of an adapter relative to {Path.cwd()}")
-    name = f"loaderspec_adapter_{path.stem}"
+    name = FILE_MODULE + path.stem
     found = importlib.util.spec_from_file_location(name, path)
     assert found is not None
     assert found.loader is not None

@@ -13,7 +13,7 @@ from conformance.contract import AdapterError, Claims, parse_claims
 from conformance.fleet import Fleet
 from conformance.known import Known, parse_known
 from conformance.observe import observe
-from conformance.outcome import Outcome, Report
+from conformance.outcome import KnownCase, Outcome, Report
 from conformance.resolve import from_object
 from conformance.scenario import Scenario
 from conformance.scenarios import TIERS, Tier
@@ -69,6 +69,7 @@ class Session:
             raise
         self._results: dict[str, Result] = {}
         self._known_kinds: dict[str, frozenset[str]] = {}
+        self._known_cases: dict[str, tuple[KnownCase, ...]] = {}
 
     def __enter__(self) -> "Session":
         return self
@@ -112,7 +113,9 @@ class Session:
             tuple(outcomes),
             options.strict,
             self.notes(),
-            options.case is not None,
+            f"{options.case[0]}-{options.case[1].code}" if options.case else "",
+            options.patience,
+            self.fleet.origin,
         )
 
     def notes(self) -> tuple[str, ...]:
@@ -139,14 +142,15 @@ class Session:
         """Replay the clause's known failures, once. The sentence that says that one is stale, or nothing."""
         if clause.id not in self.known or clause.id in self._known_kinds:
             return ""
-        kinds = set()
+        found = []
         for known in self.known[clause.id]:
             case, _ = replay(self.fleet, self.claims, clause, known.scenario)
             if case is None:
                 stored = f"{clause.id}-{known.scenario.code}"
                 return f"the known failure {stored} does not fail (any more); remove it, or store a case that does"
-            kinds.add(case.finding.kind)
-        self._known_kinds[clause.id] = frozenset(kinds)
+            found.append(KnownCase(case, known.reason, known.issue))
+        self._known_cases[clause.id] = tuple(found)
+        self._known_kinds[clause.id] = frozenset(each.case.finding.kind for each in found)
         return ""
 
     def _replayed(self, clause: Clause, blank: Outcome) -> Outcome:
@@ -166,7 +170,8 @@ class Session:
 
     def _judged(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
         exercised = result.exercised[clause.id]
-        outcome = replace(blank, exercised=exercised, case=result.cases.get(clause.id))
+        known = self._known_cases.get(clause.id, ())
+        outcome = replace(blank, exercised=exercised, case=result.cases.get(clause.id), known=known)
         if outcome.case is not None:
             return replace(outcome, status="VIOLATED")
         if clause.id in result.unconfirmed:

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
 from conformance.contract import AdapterError, Claims, Implementation
+from conformance.origin import Origin
 
 HASH_SEEDS = ("1", "2")
 START_SECONDS = 120.0  # importing a large framework on a busy machine
@@ -46,6 +47,7 @@ class Zygote:
     process: "subprocess.Popen[bytes] | int"
     claims: Claims = field(default_factory=Claims)
     known_failures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    origin: Origin = field(default_factory=Origin)
 
     def receive(self, seconds: float, doing: str) -> Any:
         """The next answer. AdapterError if none comes in time, or the zygote ended."""
@@ -63,7 +65,7 @@ class Zygote:
         kind, *rest = self.receive(START_SECONDS, "importing it")
         if kind == "error":
             raise AdapterError(rest[0])
-        self.claims, self.known_failures = rest
+        self.claims, self.known_failures, self.origin = rest
 
     def close(self) -> None:
         """Hang up, and wait until the zygote has ended its members and itself."""

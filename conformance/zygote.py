@@ -23,6 +23,7 @@ from typing import Any
 
 from conformance import member
 from conformance.contract import AdapterError, Implementation
+from conformance.origin import origin_of
 
 _GRACE = 1.0  # seconds that a dying member gets before it is killed
 _PR_SET_PDEATHSIG = 1
@@ -37,8 +38,9 @@ def serve(control: Connection, load_implementation: Callable[[], Implementation]
     except AdapterError as error:
         control.send(("error", str(error)))
         return
+    origin = origin_of(implementation.home)
     _keep_what_is_there()
-    control.send(("ready", implementation.claims, dict(implementation.known_failures)))
+    control.send(("ready", implementation.claims, dict(implementation.known_failures), origin))
     members: set[int] = set()
     try:
         while True:

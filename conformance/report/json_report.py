@@ -1,20 +1,24 @@
 """What a machine reads: decides the JSON of a report. The same run gives the same bytes.
 
 No times, no absolute paths, no addresses; keys are sorted, each trace stands on one line, the text ends with a newline.
-The schema, version 1:
+It is a receipt too: `loaderspec verify` runs it again. The schema, version 1:
 
     schema          1
     suite           {"name": "loaderspec", "version": "0.1.0"}
     specs           digest of the clauses' text: two reports with one digest were judged by the same words
     versions        {"python", "hypothesis", "numpy", "torch"}; null where a package is not installed
     implementation  as --impl named it (a path outside the current folder: its last part)
+    adapter         {"digest": of the source of the adapter's module, 12 hex digits, null if it can't be read;
+                    "packages": {name: version} that the adapter is in or imports, null if imported and not installed}
     claims          every claim, the defaults spelled out
-    tier, seed, strict, passed
+    tier, seed, strict, patience, passed
+    replayed        the one case that was run in place of all that is usually tried, or null
     counts          {outcome: number of clauses}
     guarantees      [sentence, ...], weakest first
     notes           [sentence, ...]
-    clauses         {id: {level, status, exercised, note, case}}; case is null or
-                    {id, scenario, kind, expected, delivered: [line, ...], why, trace}
+    clauses         {id: {level, status, exercised, note, case, known}}; case is null or
+                    {id, scenario, kind, expected, delivered: [line, ...], why, trace}; known is a list of
+                    {reason, issue, case}, the replayed known failures of the clause
 
 `scenario` is an object of the fields of `conformance.scenario.Scenario`; `trace` is what `conformance.trace.from_json`
 reads, once it is text again (`json.dumps`).
@@ -25,11 +29,11 @@ import json
 import platform
 from collections import Counter
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import PurePath
 from typing import Any
 
 from conformance.campaign import Case
+from conformance.origin import installed
 from conformance.outcome import Outcome, Report
 from conformance.report.guarantees import guarantees
 from conformance.spec_text import clause_texts
@@ -61,10 +65,13 @@ def _report(report: Report, traces: dict[str, str]) -> dict[str, Any]:
         "specs": specs_digest(),
         "versions": {"python": platform.python_version(), **{name: installed(name) for name in _LIBRARIES}},
         "implementation": shown_name(report.implementation),
+        "adapter": {"digest": report.origin.digest, "packages": dict(report.origin.packages)},
         "claims": report.claims.as_dict(),
         "tier": report.tier,
         "seed": report.seed,
         "strict": report.strict,
+        "patience": report.patience,
+        "replayed": report.replayed or None,
         "passed": report.passed,
         "counts": Counter(outcome.status for outcome in report.outcomes),
         "guarantees": guarantees(report),
@@ -80,6 +87,9 @@ def _outcome(outcome: Outcome, traces: dict[str, str]) -> dict[str, Any]:
         "exercised": outcome.exercised,
         "note": outcome.note,
         "case": _case(outcome.case, traces) if outcome.case else None,
+        "known": [
+            {"reason": known.reason, "issue": known.issue, "case": _case(known.case, traces)} for known in outcome.known
+        ],
     }
 
 
@@ -96,14 +106,6 @@ def _marked(name: str, trace: Trace, traces: dict[str, str]) -> str:
     mark = f"\0trace of {name}\0"
     traces[mark] = json.dumps(json.loads(to_json(trace)), sort_keys=True, ensure_ascii=False)
     return mark
-
-
-def installed(package: str) -> str | None:
-    """The version of a package, without importing it; None if it is not installed."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def specs_digest() -> str:

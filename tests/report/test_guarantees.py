@@ -113,6 +113,6 @@ def test_a_few_clauses_give_no_guarantee() -> None:
 
 def test_a_replayed_case_gives_no_guarantee() -> None:
     """That a clause holds in one case is no promise for any other."""
-    one = dataclasses.replace(report(("WORK-3",), iterable_workers="split"), replayed=True)
+    one = dataclasses.replace(report(("WORK-3",), iterable_workers="split"), replayed="WORK-3-n1,w1,b1,keep")
     assert () == guarantees(one)
     assert "only one case of WORK-3 was replayed: no guarantee is given" == guarantee_line(one)
