@@ -1,6 +1,7 @@
 """The command `loaderspec`: `run` judges an implementation, `plan` shows an epoch's numbers, `explain` a clause.
 
 `peers` lists the loaders of others that can be judged by name, and `matrix` judges them in environments of their own.
+`report` and `verify` take what a run has written.
 """
 
 import argparse
@@ -12,7 +13,8 @@ from conformance import matrix_command
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
 from conformance.known import parse_case, read_known
-from conformance.output import block, random_seed, refuse_unwritable, write_files
+from conformance.output import REPORT_OPTIONS, Wanted, block, random_seed, refuse_unwritable, write_files
+from conformance.report import commands as reports
 from conformance.session import Options, Session, source_of
 
 EXIT_GREEN, EXIT_VIOLATED, EXIT_USAGE = 0, 1, 4
@@ -32,6 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _plan_arguments(plan)
     commands.add_parser("peers", help="list the loaders of others that can be judged by name")
     matrix_command.add_arguments(commands.add_parser("matrix", help="judge them all, each in its own environment"))
+    reports.add_report_arguments(commands.add_parser("report", help="show a stored report in other forms"))
+    verify = commands.add_parser("verify", help="run a stored report again, and say whether the verdicts agree")
+    reports.add_verify_arguments(verify)
     given = parser.parse_args(words)
     return {
         "run": _run,
@@ -39,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "explain": _explain,
         "peers": lambda given: matrix_command.peers(),
         "matrix": matrix_command.matrix,
+        "report": reports.report,
+        "verify": reports.verify,
     }[given.command](given)
 
 
@@ -51,12 +58,15 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--case", help="replay one case, for example PART-1-n1,w2,b1,keep")
     parser.add_argument("--known", help="TOML file of known failures")
     parser.add_argument("--write-known", help="write a template of known failures for what is violated")
-    parser.add_argument("--report-json", help="write the report as JSON")
+    for name, words in REPORT_OPTIONS.items():
+        parser.add_argument(f"--{name}", help=words)
 
 
 def _run(given: argparse.Namespace) -> int:
+    files = {name: getattr(given, name.replace("-", "_")) for name in REPORT_OPTIONS}
+    wanted = Wanted(files, given.write_known)
     try:
-        refuse_unwritable(given.report_json, given.write_known)
+        refuse_unwritable(wanted)
         options = Options(
             tier=given.tier,
             seed=random_seed(given.seed),
@@ -72,7 +82,7 @@ def _run(given: argparse.Namespace) -> int:
     except AdapterError as error:
         print(f"loaderspec: {given.impl}: {error}", file=sys.stderr)
         return EXIT_USAGE
-    unwritten = write_files(report, given.report_json, given.write_known)
+    unwritten = write_files(report, wanted)
     if invalid:
         print(f"loaderspec: INVALID adapter {given.impl}: {invalid}", file=sys.stderr)
         return EXIT_USAGE

@@ -61,7 +61,9 @@ def _imported(source: bytes) -> list[str]:
     except (SyntaxError, ValueError):  # it was changed since it was imported
         return []
     plain = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    return plain + [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    return plain + [
+        node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level
+    ]
 
 
 def _package(module: str) -> tuple[str, str | None] | None:

@@ -4,7 +4,7 @@ A `Report` is plain data. It holds nothing that changes between two runs of the 
 paths of temporary files), so that two reports can be compared byte by byte.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from conformance.campaign import Case
@@ -62,7 +62,7 @@ class Report:
     notes: tuple[str, ...] = ()
     replayed: str = ""
     patience: float = 10.0
-    origin: Origin = Origin()
+    origin: Origin = field(default_factory=Origin)
 
     @property
     def passed(self) -> bool:

@@ -3,16 +3,23 @@
 Shared by pytest's plugin and the plain command, so that both write the same bytes.
 """
 
+import json
 import os
 import secrets
 import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
 from conformance.known import template
 from conformance.outcome import Outcome, Report
+from conformance.report.badge import badge
+from conformance.report.html import page
 from conformance.report.json_report import as_json
+from conformance.report.markdown import markdown
 from conformance.report.repro import write
 from conformance.report.text import COLUMNS, REPRO_FOLDER, failure_block, has_script
 
@@ -28,9 +35,32 @@ def random_seed(given: str) -> int:
     return int(given)
 
 
-def refuse_unwritable(json_path: str | None, known_path: str | None) -> None:
+# The forms of a report, each the option --report-NAME; all but the JSON are made from the JSON.
+FORMS: dict[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
+    "html": ("write the report as a page for a browser", page),
+    "markdown": ("write the report as Markdown, for $GITHUB_STEP_SUMMARY", markdown),
+    "badge": ("write the JSON of a badge, as shields.io reads it", badge),
+}
+REPORT_OPTIONS = {
+    "report-json": "write the report as JSON: the receipt that `loaderspec verify` runs again",
+    **{f"report-{form}": words for form, (words, _) in FORMS.items()},
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The files that a run shall write, by the options that ask for them; None is none."""
+
+    reports: Mapping[str, str | None] = field(default_factory=dict)
+    known: str | None = None
+
+
+def refuse_unwritable(wanted: Wanted) -> None:
     """Before a run of minutes: AdapterError if a file that it shall write can't be."""
-    for option, path in (("--report-json", json_path), ("--write-known", known_path)):
+    for option, path in (
+        *((f"--{name}", path) for name, path in wanted.reports.items()),
+        ("--write-known", wanted.known),
+    ):
         what = what_is_in_the_way(Path(path)) if path else ""
         if what:
             raise AdapterError(f"{option}={path} can't be written: {what}; give a file in a folder that exists")
@@ -53,16 +83,20 @@ def block(outcome: Outcome, implementation: str) -> str:
     return textwrap.fill(sentence, COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
-def write_files(report: Report, json_path: str | None, known_path: str | None) -> str:
-    """Write what was asked for: JSON, the template of known failures; and a reproduction script for each violation.
+def write_files(report: Report, wanted: Wanted) -> str:
+    """Write what was asked for: reports, the template of known failures; and a reproduction script for each violation.
 
     Returns a sentence if the scripts, which nobody asked for, can't be written, and otherwise "".
     """
-    if json_path:
-        Path(json_path).write_text(as_json(report), encoding="utf-8")
+    text = as_json(report)
+    for option, path in wanted.reports.items():
+        form = option.removeprefix("report-")
+        if path:
+            made = text if form == "json" else FORMS[form][1](json.loads(text))
+            Path(path).write_text(made, encoding="utf-8")
     cases = [outcome.case for outcome in report.outcomes if outcome.status == "VIOLATED" and outcome.case]
-    if known_path:
-        Path(known_path).write_text(
+    if wanted.known:
+        Path(wanted.known).write_text(
             template(case for case in cases if report.strict or CLAUSES[case.clause].level == "MUST"),
             encoding="utf-8",
         )

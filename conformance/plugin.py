@@ -20,7 +20,7 @@ from conformance.clauses import CLAUSES, Clause
 from conformance.contract import AdapterError
 from conformance.known import parse_case, read_known
 from conformance.outcome import Outcome
-from conformance.output import block, refuse_unwritable
+from conformance.output import REPORT_OPTIONS, block, refuse_unwritable
 from conformance.session import Options, Session
 from conformance.sources import HASH_SEEDS, SpawnedSource
 
@@ -37,7 +37,7 @@ _OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("case", dict(help="replay one case, for example PART-1-n1,w2,b1,keep")),
     ("known", dict(help="TOML file of known failures")),
     ("write-known", dict(help="write a template of known failures for what is violated")),
-    ("report-json", dict(help="write the report as JSON")),
+    *((name, dict(help=words)) for name, words in REPORT_OPTIONS.items()),
 )
 
 
@@ -191,7 +191,7 @@ def options_of(config: pytest.Config) -> Options:
     """The run's options from the command line. AdapterError if they can't be."""
     case = config.getoption("loaderspec_case")
     known = config.getoption("loaderspec_known")
-    refuse_unwritable(config.getoption("loaderspec_report_json"), config.getoption("loaderspec_write_known"))
+    refuse_unwritable(plugin_report.wanted(config))
     return Options(
         tier=config.getoption("loaderspec_tier"),
         seed=plugin_report.seed_of(config),

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.clauses import CLAUSES
 from conformance.outcome import Outcome, Report
-from conformance.output import block, random_seed, write_files
+from conformance.output import REPORT_OPTIONS, Wanted, block, random_seed, write_files
 from conformance.report.text import summary
 from conformance.session import Session
 
@@ -36,7 +36,13 @@ def attach(config: pytest.Config, ours: Session) -> None:
 
 def write_all(config: pytest.Config, report: Report) -> str:
     """Write every file that the command line asks for. A sentence if the scripts can't be written, else ""."""
-    return write_files(report, config.getoption("loaderspec_report_json"), config.getoption("loaderspec_write_known"))
+    return write_files(report, wanted(config))
+
+
+def wanted(config: pytest.Config) -> Wanted:
+    """The files that the command line asks for."""
+    reports = {name: config.getoption(f"loaderspec_{name.replace('-', '_')}") for name in REPORT_OPTIONS}
+    return Wanted(reports, config.getoption("loaderspec_write_known"))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import Literal, cast
 Level = Literal["MUST", "SHOULD"]
 _WIDTH = 100
 _CLAUSE = re.compile(r"^### (?P<id>[A-Z]+-\d+)\n\n\*\*(?P<level>MUST|SHOULD)(?:, (?P<condition>[^*]+))?\.\*\* ", re.M)
+_IN_SHORT = re.compile(r"^\| \(?\[(?P<id>[A-Z]+-\d+)\]\([^)]*\)\)? \| (?P<words>[^|]+?) \|", re.M)
 # What a clause's text ends at: the next heading of any rank.
 _END = re.compile(r"^#{1,3} ", re.M)
 
@@ -64,6 +65,15 @@ def clause_texts() -> dict[str, ClauseText]:
             "install loaderspec again, or run from a clone"
         )
     return texts
+
+
+@cache
+def in_short() -> dict[str, str]:
+    """A few words for each clause, from the table in the specs' README; a clause that is not there has none."""
+    folder = _folder()
+    overview = folder / "README.md" if folder else None
+    text = overview.read_text(encoding="utf-8") if overview and overview.is_file() else ""
+    return {match["id"]: plain(match["words"]) for match in _IN_SHORT.finditer(text)}
 
 
 def clause_text(clause_id: str) -> ClauseText:
@@ -133,10 +143,16 @@ def _table(block: str) -> str:
     )
 
 
-def _chapters() -> list[tuple[str, str]]:
+def _folder() -> Traversable | None:
+    """The specs inside the package, or else beside it."""
     inside = files("conformance") / "specs"
     folder: Traversable = inside if inside.is_dir() else Path(__file__).resolve().parent.parent / "specs"
-    if not folder.is_dir():
+    return folder if folder.is_dir() else None
+
+
+def _chapters() -> list[tuple[str, str]]:
+    folder = _folder()
+    if folder is None:
         return []
     chapters = sorted(
         (path for path in folder.iterdir() if re.fullmatch(r"\d+-.*\.md", path.name)), key=lambda path: path.name

@@ -6,7 +6,7 @@ import pytest
 
 from conformance.contract import AdapterError, Claims
 from conformance.outcome import Outcome, Report
-from conformance.output import block, refuse_unwritable, write_files
+from conformance.output import Wanted, block, refuse_unwritable, write_files
 from conformance.report.text import COLUMNS, REPRO_FOLDER
 from tests.report.test_text import DUPLICATE
 
@@ -22,14 +22,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_each_violation_gets_a_script(folder: Path) -> None:
     """Nothing is said where all was written."""
-    assert "" == write_files(REPORT, None, None)
+    assert "" == write_files(REPORT, Wanted())
     assert ["PART-1-n1,w2,b1,keep.py"] == [path.name for path in (folder / REPRO_FOLDER).iterdir()]
 
 
 def test_scripts_that_cant_be_written_get_a_sentence(folder: Path) -> None:
     """A file in the way, as a folder that is not to be written, costs the scripts alone: the rest is written."""
     (folder / REPRO_FOLDER).write_text("in the way")
-    told = write_files(REPORT, "report.json", None)
+    told = write_files(REPORT, Wanted({"report-json": "report.json"}))
     assert told.startswith("the scripts of `reproduce` can't be written to loaderspec-repro (File exists); use the")
     assert (folder / "report.json").is_file()
 
@@ -38,14 +38,14 @@ def test_scripts_that_cant_be_written_get_a_sentence(folder: Path) -> None:
 def test_a_folder_that_takes_no_files_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no folder can be made either, the run goes on as well."""
     monkeypatch.chdir("/proc/1")
-    assert "can't be written to loaderspec-repro (" in write_files(REPORT, None, None)
+    assert "can't be written to loaderspec-repro (" in write_files(REPORT, Wanted())
 
 
 @pytest.mark.parametrize(("path", "why"), [(".", "it is a folder"), ("no/such.json", "its folder does not exist")])
 def test_a_report_that_cant_be_written_is_refused_before_the_run(folder: Path, path: str, why: str) -> None:
     """Not after minutes of judging."""
     with pytest.raises(AdapterError, match=f"--report-json={path} can't be written: {why}; give a file in a folder"):
-        refuse_unwritable(path, None)
+        refuse_unwritable(Wanted({"report-json": path}))
 
 
 def test_a_note_fits_its_columns() -> None:

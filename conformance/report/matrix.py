@@ -1,0 +1,100 @@
+"""Many loaders side by side: decides what a matrix is, and what a cell of peers x clauses says.
+
+A matrix is the JSON data that `loaderspec matrix` writes: `peers` lists reports, with what was installed for each.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.clauses import CLAUSES
+from conformance.report.json_report import SCHEMA
+from conformance.report.stored import NoReport, Row, Stored, stored
+
+
+@dataclass(frozen=True)
+class PeerColumn:
+    """One loader of a matrix. `report` is None where it was not judged, and `status` and `note` say why.
+
+    `slug` begins the ids of its parts on a page; no two peers have one.
+    """
+
+    name: str
+    slug: str
+    title: str
+    link: str
+    packages: str
+    status: str
+    note: str
+    report: Stored | None
+
+    def row(self, clause: str) -> Row | None:
+        """The peer's row of a clause, if it was judged by it."""
+        rows = self.report.rows if self.report else ()
+        return next((row for row in rows if row.clause == clause), None)
+
+    @property
+    def verdict(self) -> str:
+        """One line: the counts, or why there are none."""
+        if self.report is None:
+            return f"{self.status}: {self.note}" if self.note else self.status
+        counted = ("HOLDS", "VIOLATED", "VIOLATED (SHOULD)", "KNOWN", "NOT EXERCISED", "INVALID")
+        found = [
+            f"{self.report.count(status)} {status.replace('HOLDS', 'HOLD')}"
+            for status in counted
+            if self.report.count(status)
+        ]
+        return f"{'green' if self.report.passed else 'not green'}: {', '.join(found)}"
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The peers, the clauses that any of them was judged by, and a line that says where and when."""
+
+    peers: tuple[PeerColumn, ...]
+    clauses: tuple[str, ...]
+    circumstances: str
+
+    @property
+    def judged(self) -> tuple[PeerColumn, ...]:
+        """The peers that have a report."""
+        return tuple(peer for peer in self.peers if peer.report)
+
+
+def is_matrix(data: Any) -> bool:
+    """Whether JSON data is a matrix and not a report of one run."""
+    return isinstance(data, Mapping) and "peers" in data
+
+
+def matrix(data: Mapping[str, Any]) -> Matrix:
+    """The matrix behind JSON data. NoReport if it is none."""
+    if data.get("schema") != SCHEMA:
+        raise NoReport(f"the matrix has schema {data.get('schema')!r}, and this version reads {SCHEMA}; make it anew")
+    try:
+        peers: list[PeerColumn] = []
+        for each in data["peers"]:
+            peers.append(_peer(each, {peer.slug for peer in peers}))
+        suite = f"loaderspec {data['suite']['version']}, clauses {data['specs']}"
+        run = f"tier {data['tier']}, seed {data['seed']}"
+        circumstances = f"{suite}; {run}; {data['date']}; {data['machine']}"
+    except (KeyError, TypeError, AttributeError) as error:
+        raise NoReport(f"the matrix can't be read ({error!r}); give the file that `loaderspec matrix` wrote") from error
+    judged = {row.clause for peer in peers if peer.report for row in peer.report.rows if row.status != "NOT CLAIMED"}
+    return Matrix(tuple(peers), tuple(clause for clause in _in_order() if clause in judged), circumstances)
+
+
+def _in_order() -> list[str]:
+    return [clause.id for clause in sorted(CLAUSES.values(), key=lambda clause: clause.number)]
+
+
+def _peer(data: Mapping[str, Any], taken: set[str]) -> PeerColumn:
+    name = str(data["name"])
+    slug = plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "peer"
+    number = 2
+    while slug in taken:
+        slug, number = f"{plain}-{number}", number + 1
+    packages = ", ".join(f"{package} {version}" for package, version in sorted(data["packages"].items()))
+    report = stored(data["report"]) if data["report"] else None
+    texts = {key: str(data[key]) for key in ("title", "link", "status", "note")}
+    return PeerColumn(name, slug, texts["title"], texts["link"], packages, texts["status"], texts["note"], report)

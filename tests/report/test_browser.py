@@ -1,0 +1,72 @@
+"""A real browser opens the pages, follows a cell to its case, and has nothing to complain of."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.report.html import page
+from conformance.report.html_matrix import matrix_page
+from tests.report import browser
+from tests.report.pages import matrix, report
+
+PROGRAM = browser.found()
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no chromium or chrome is installed")
+PLACE = "document.querySelector(':target').getBoundingClientRect()"
+IN_SIGHT = f"{PLACE}.top < innerHeight && {PLACE}.bottom > 0"
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
+    """A browser for all tests of this file."""
+    assert PROGRAM
+    with browser.started(PROGRAM, tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of each kind."""
+    folder = tmp_path_factory.mktemp("pages")
+    made = {"run": page(report()), "matrix": matrix_page(matrix())}
+    for name, text in made.items():
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    return {name: folder / f"{name}.html" for name in made}
+
+
+def test_a_cell_is_followed_to_its_case(opened: browser.Browser, files: dict[str, Path]) -> None:
+    """A click on a violated cell brings its case into sight."""
+    opened.open(files["matrix"])
+    opened.click('a[href="#mine-2-case-PART-1"]')
+    assert ["#mine-2-case-PART-1", True] == [opened.ask("location.hash"), opened.ask(IN_SIGHT)]
+
+
+def test_the_keyboard_skips_to_the_content(opened: browser.Browser, files: dict[str, Path]) -> None:
+    """The first key press shows the way past the links, with a frame around it; Enter goes there."""
+    opened.open(files["run"])
+    opened.press("Tab", 9)
+    assert "Skip to the content" == opened.ask("document.activeElement.textContent")
+    assert opened.ask("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert opened.ask("document.activeElement.getBoundingClientRect().left") >= 0
+    opened.press("Enter", 13)
+    assert "#content" == opened.ask("location.hash")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("kind", ["run", "matrix"])
+def test_the_page_fits(opened: browser.Browser, files: dict[str, Path], kind: str, width: int, scheme: str) -> None:
+    """No page is wider than its window, and each scheme has its colours."""
+    opened.open(files[kind], width, scheme)
+    opened.ask("document.querySelectorAll('details').forEach(each => each.open = true)")
+    assert 0 == opened.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    background = {"light": "rgb(251, 251, 249)", "dark": "rgb(22, 24, 26)"}[scheme]
+    assert background == opened.ask("getComputedStyle(document.body).backgroundColor")
+
+
+def test_the_browser_has_nothing_to_complain_of(opened: browser.Browser, files: dict[str, Path]) -> None:
+    """The console is empty, and nothing but the files was asked for."""
+    for path in files.values():
+        opened.open(path)
+    assert [] == opened.complaints
+    assert set() == {address for address in opened.asked if not address.startswith(("file://", "data:", "about:"))}
