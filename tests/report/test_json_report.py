@@ -42,6 +42,9 @@ def test_the_schema() -> None:
         "implementation": "mypkg",
         "tier": "gate",
         "seed": 7,
+        "adapter": {"digest": None, "packages": {}},
+        "patience": 10.0,
+        "replayed": None,
         "strict": False,
         "passed": False,
         "counts": {"VIOLATED": 1, "NOT CLAIMED": 1, "KNOWN": 1},
@@ -63,6 +66,7 @@ def test_an_outcome_without_a_case() -> None:
         "exercised": 9,
         "note": "on purpose",
         "case": None,
+        "known": [],
     } == json.loads(as_json(REPORT))["clauses"]["ORDER-10"]
 
 
