@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from conformance.clauses import CLAUSES
 from conformance.cli import main
+from conformance.report.json_report import as_json
 from conformance.report.receipt import compared
 from conformance.report.stored import stored
+from conformance.session import Options, Session, source_of
 from tests.report.pages import report
 
 ADAPTER = """\
@@ -70,14 +73,14 @@ def test_an_adapter_elsewhere_is_named(capfd: pytest.CaptureFixture[str]) -> Non
 
 
 def test_known_failures_are_known_again() -> None:
-    """Those of a file are in the receipt, whether the file is still there or not."""
-    Path("mine.py").write_text(SPOILT + "    # spoilt\n")
-    Path("known.toml").write_text('["PART-1"]\ncase = "PART-1-n1,w2,b1,keep"\nreason = "on purpose"\n')
-    judge("--tier=quick", "--known=known.toml")
-    Path("known.toml").unlink()
-    receipt = json.loads(Path("receipt.json").read_text())
-    assert "KNOWN" == receipt["clauses"]["PART-1"]["status"]
-    assert ["on purpose"] == [each["reason"] for each in receipt["clauses"]["PART-1"]["known"]]
+    """Whatever file they came from, they are in the receipt, and only the clauses of the receipt are judged again."""
+    source, name = source_of("mine.py")
+    cases = [f"BATCH-5-n4,w1,b1,keep,{name}=True" for name in ("batch_size", "world_size")]
+    known = {"BATCH-5": [dict(case=case, reason="on purpose") for case in cases]}
+    with Session(source, name, Options(tier="quick", known=known)) as session:
+        Path("receipt.json").write_text(as_json(session.report([CLAUSES["BATCH-5"]])))
+    outcome = json.loads(Path("receipt.json").read_text())["clauses"]["BATCH-5"]
+    assert ("KNOWN", cases) == (outcome["status"], [each["case"]["id"] for each in outcome["known"]])
     assert 0 == main(["verify", "receipt.json"])
 
 
