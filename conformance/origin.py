@@ -68,7 +68,8 @@ def _imported(source: bytes) -> list[str]:
 
 def _package(module: str) -> tuple[str, str | None] | None:
     top = module.partition(".")[0]
-    if top in sys.stdlib_module_names or top == "__main__" or top.startswith(FILE_MODULE):
+    # What was made in a REPL or a test is at home nowhere.
+    if top in ("", "__main__") or top in sys.stdlib_module_names or top.startswith(FILE_MODULE):
         return None
     if top in ("conformance", "reference"):
         return "loaderspec", installed("loaderspec")
