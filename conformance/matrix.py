@@ -24,8 +24,9 @@ from typing import Any
 
 from conformance.matrix_environments import NotInstalled, copy_of_the_suite, environment, machine
 from conformance.matrix_processes import Processes
+from conformance.origin import installed
 from conformance.peers.catalog import GROUPS, Peer
-from conformance.report.json_report import installed, specs_digest
+from conformance.report.json_report import specs_digest
 
 SCHEMA = 1
 _VERSION_SECONDS = 60.0

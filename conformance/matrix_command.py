@@ -13,9 +13,9 @@ from typing import Any
 from conformance.contract import AdapterError
 from conformance.matrix import Matrix, Options
 from conformance.matrix_environments import default_cache
+from conformance.origin import installed
 from conformance.output import random_seed, what_is_in_the_way
 from conformance.peers.catalog import GROUPS, NOT_JUDGED, PEERS, Peer
-from conformance.report.json_report import installed
 from conformance.report.text import COLUMNS
 from conformance.scenarios import TIERS
 

@@ -61,7 +61,7 @@ class Done:
 
 def blocks() -> list[Block]:
     """All fenced blocks of the README, in order. A block without a marker has the kind ""."""
-    return [block for title, body in sections() for block in _blocks_of(title, body)]
+    return [block for title, body in sections() for block in blocks_of(title, body)]
 
 
 def sections() -> list[tuple[str, str]]:
@@ -70,7 +70,8 @@ def sections() -> list[tuple[str, str]]:
     return [("", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
 
 
-def _blocks_of(title: str, body: str) -> Iterator[Block]:
+def blocks_of(title: str, body: str) -> Iterator[Block]:
+    """The fenced blocks of a text."""
     for match in _BLOCK.finditer(body):
         kind, _, argument = (match["marker"] or "").partition(": ")
         yield Block(kind, argument, match["text"], title, match[0])
