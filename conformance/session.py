@@ -13,6 +13,7 @@ from conformance.contract import AdapterError, Claims, parse_claims
 from conformance.fleet import Fleet
 from conformance.known import Known, parse_known
 from conformance.observe import observe
+from conformance.origin import Origin
 from conformance.outcome import KnownCase, Outcome, Report
 from conformance.resolve import from_object
 from conformance.scenario import Scenario
@@ -61,6 +62,7 @@ class Session:
         self.fleet = Fleet(source, options.patience)
         try:
             self.claims: Claims = self.fleet.claims
+            self.origin: Origin = self.fleet.origin
             self.known: dict[str, tuple[Known, ...]] = parse_known({**self.fleet.known_failures, **options.known})
             # Who trains and loads nothing has no loader that could be tried.
             self.invalid = smoke_fault(observe(self.fleet, SMOKE)) if self.claims.datasets else ""
@@ -115,7 +117,7 @@ class Session:
             self.notes(),
             f"{options.case[0]}-{options.case[1].code}" if options.case else "",
             options.patience,
-            self.fleet.origin,
+            self.origin,
         )
 
     def notes(self) -> tuple[str, ...]:

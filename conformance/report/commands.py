@@ -85,7 +85,7 @@ def _judged_again(receipt: Stored, implementation: str, anyway: bool) -> Stored:
     options = options_of(receipt)
     source, name = source_of(implementation)
     with Session(source, name, options) as session:
-        changed = adapter_changed(receipt, session.fleet.origin.digest)
+        changed = adapter_changed(receipt, session.origin.digest)
         if changed and not anyway:
             raise NoReport(f"{changed}; give --anyway to judge this one, or --impl=X for where the other one is")
         if changed:
