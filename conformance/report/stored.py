@@ -123,7 +123,7 @@ def stored(report: Any) -> Stored:
         return Stored(
             name,
             bool(report["passed"]),
-            parse_claims({key: value for key, value in report["claims"].items() if value not in (None, [])}),
+            _claims(report["claims"]),
             tuple(map(str, report["guarantees"])),
             tuple(map(str, report["notes"])),
             tuple(_row(clause, report["clauses"][clause], name, strict) for clause in ids),
@@ -132,6 +132,15 @@ def stored(report: Any) -> Stored:
     except (KeyError, TypeError, ValueError, AttributeError, AdapterError) as error:
         told = f"lacks {error}" if isinstance(error, KeyError) else f"can't be read ({error})"
         raise NoReport(f"the report {told}; use the version of loaderspec that wrote it") from error
+
+
+def _claims(given: Mapping[str, Any]) -> Claims:
+    """The claims, whose defaults are spelled out: what is not claimed is left out, however a version spells that."""
+    defaults = Claims()
+    spelled = {name: value for name, value in given.items() if value is not None and value != []}
+    return parse_claims(
+        {name: v for name, v in spelled.items() if v is not False or getattr(defaults, name, None) is True}
+    )
 
 
 def _place(clause: str) -> tuple[Any, ...]:

@@ -98,3 +98,11 @@ def test_a_stored_case_is_the_case() -> None:
     (found,) = row.cases
     assert (TWICE.trace, TWICE.finding.delivered) == (found.trace, found.delivered)
     assert "python loaderspec-repro/PART-1-n1,w2,b1,keep.py" == found.script
+
+
+def test_a_claim_that_is_not_made_may_be_spelled_in_any_way() -> None:
+    """False, null and an empty list were the spellings of different versions; `in_order=False` is a claim."""
+    given = report()
+    given["claims"] |= {"pipelines": False, "launcher": [], "device": None, "in_order": False}
+    found = stored(given).claims
+    assert ((), False) == (found.pipelines, found.in_order)
