@@ -75,6 +75,11 @@ class Campaign:
         self._verdicts: dict[Scenario, dict[str, Verdict]] = {}
         self._hangs: Counter[str] = Counter()
 
+    @property
+    def scenarios(self) -> frozenset[Scenario]:
+        """Those that were judged so far."""
+        return frozenset(self._verdicts)
+
     def run(self, known_kinds: Mapping[str, frozenset[str]] | None = None) -> Result:
         """Try the family's scenarios, and find the smallest case of each violated clause.
 
