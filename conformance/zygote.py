@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle
 from typing import Any
 
-from conformance import member
+from conformance import interrupts, member
 from conformance.contract import AdapterError, Implementation
 from conformance.origin import origin_of
 
@@ -94,6 +94,7 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
     # A session of its own, so that the workers which a loader starts can be ended with it.
     os.setsid()
     _die_with_parent()
+    interrupts.heed()
     temporary = os.path.join(workdir, "tmp")
     os.makedirs(temporary, exist_ok=True)
     # A temporary folder of its own, so that what is left in it is this member's.

@@ -56,7 +56,7 @@ def test_a_run_that_is_ended_leaves_nothing(way: str, number: signal.Signals, tm
     with open(tmp_path / "fifo", "rb", buffering=0) as reached:
         assert b"x" == reached.read(1)
         process.send_signal(number)
-        process.wait()
+        process.wait(120)
         # The end of the pipe: the last process that held it is gone.
         while reached.read(100):
             pass
