@@ -14,7 +14,8 @@ st.register_type_strategy(Value, st.builds(Value, st.text(max_size=3), st.just((
 TRACES = st.from_type(Trace)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+# A trace is a large thing.
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(TRACES)
 def test_a_trace_reads_back_as_it_was(trace: Trace) -> None:
     """Nothing is lost on the way to JSON and back, and a file of traces holds one on each line."""
