@@ -28,8 +28,6 @@ def main(orders: Path, words: list[str]) -> int:
     """Do as ordered. The exit code of this instance."""
     given = json.loads(orders.read_text("utf-8"))
     folder, does = orders.parent, given["does"]
-    # Python takes the one for Ctrl-C: an instance that does nothing about it ends, as any program does.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     processes = {"instance": os.getpid()}
     if "child" in does:
         child = subprocess.Popen([sys.executable, "-S", "-c", _CHILD], start_new_session="apart" in does)
@@ -122,4 +120,6 @@ def _write(path: Path, found: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
+    # Python takes the one for Ctrl-C: an instance that does nothing about it ends, as any program does.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
