@@ -93,20 +93,20 @@ def _until_ended(folder: Path, given: dict[str, Any], told: dict[str, Any]) -> i
     fails = {"fails", "killed"} & set(does)
     event = folder / EVENT
     if fails and told.get("who", {}).get("instance") == failing:
-        _wait(lambda: len(list(folder.glob("told-*.json"))) >= given["instances"])
+        wait_for(lambda: len(list(folder.glob("told-*.json"))) >= given["instances"])
         event.touch()
         if "killed" in does:
             os.kill(os.getpid(), signal.SIGKILL)
         return int(given["code"])
-    if _wait(event.exists):
+    if wait_for(event.exists):
         time.sleep(WAITS)
         (folder / f"vain-{os.getpid()}").touch()
     return 0
 
 
-def _wait(condition: Callable[[], bool]) -> bool:
+def wait_for(condition: Callable[[], bool], seconds: float = WAITS) -> bool:
     """Wait until something is so; whether it came."""
-    end = time.monotonic() + WAITS
+    end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.01)
     return condition()

@@ -11,8 +11,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -133,7 +131,7 @@ def _signalled(process: "subprocess.Popen[bytes]", task: Task, folder: Path) -> 
     if number is None:
         return
     instances = task.arguments["world_size"]
-    _wait(lambda: len(list(folder.glob("told-*.json"))) >= instances or process.poll() is not None, launch_probe.WAITS)
+    launch_probe.wait_for(lambda: len(list(folder.glob("told-*.json"))) >= instances or process.poll() is not None)
     (folder / launch_probe.EVENT).touch()
     process.send_signal(number)
 
@@ -145,7 +143,7 @@ def _ended(process: "subprocess.Popen[bytes]", folder: Path) -> list[str]:
         process.wait()
     started = [(name, *which) for told in _read(folder, "started") for name, which in told.items()]
     running = [(name, pid) for name, pid, born in started if _runs(pid, born)]
-    _wait(lambda: not any(_runs(pid, born) for _, pid, born in started), _GONE if running else 0)
+    launch_probe.wait_for(lambda: not any(_runs(pid, born) for _, pid, born in started), _GONE if running else 0)
     left = [(name, pid) for name, pid, born in started if _runs(pid, born)]
     for _, pid in left:
         _kill(pid)
@@ -176,9 +174,3 @@ def _read(folder: Path, kind: str) -> list[dict[str, Any]]:
 
 def _names(text: str, number: int) -> bool:
     return re.search(rf"(?<![\w.]){number}(?![\w.]*\d)", text) is not None
-
-
-def _wait(condition: Callable[[], bool], seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)

@@ -21,6 +21,14 @@ class Planted(DistributedSampler[Any]):
     clause = ""
     smallest = ""
 
+    def permuted_with(self, seed: int) -> Iterator[int]:
+        """The epoch of torch's own sampler with another seed."""
+        before, self.seed = self.seed, seed
+        try:
+            return DistributedSampler.__iter__(self)
+        finally:
+            self.seed = before
+
 
 class IgnoresTheEpoch(Planted):
     """`set_epoch` does nothing."""
@@ -37,11 +45,7 @@ class IgnoresTheSeed(Planted):
     clause, smallest = "ORDER-7", "n8,w1,b1,keep,shuffle,e2,seed+1"
 
     def __iter__(self) -> Iterator[int]:
-        before, self.seed = self.seed, 0
-        try:
-            return super().__iter__()
-        finally:
-            self.seed = before
+        return self.permuted_with(0)
 
 
 class SeedsEachRank(Planted):
@@ -50,11 +54,7 @@ class SeedsEachRank(Planted):
     clause, smallest = "ORDER-4", "n2,w2,b1,keep,shuffle"
 
     def __iter__(self) -> Iterator[int]:
-        before, self.seed = self.seed, self.seed + self.rank
-        try:
-            return super().__iter__()
-        finally:
-            self.seed = before
+        return self.permuted_with(self.seed + self.rank)
 
 
 class ShufflesItsShard(Planted):
