@@ -13,8 +13,9 @@ from conformance import matrix_command
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
 from conformance.known import parse_case, read_known
-from conformance.output import REPORT_OPTIONS, Wanted, block, random_seed, refuse_unwritable, write_files
+from conformance.output import Wanted, block, random_seed, refuse_unwritable, write_files
 from conformance.report import commands as reports
+from conformance.report import forms
 from conformance.session import Options, Session, source_of
 
 EXIT_GREEN, EXIT_VIOLATED, EXIT_USAGE = 0, 1, 4
@@ -58,12 +59,12 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--case", help="replay one case, for example PART-1-n1,w2,b1,keep")
     parser.add_argument("--known", help="TOML file of known failures")
     parser.add_argument("--write-known", help="write a template of known failures for what is violated")
-    for name, words in REPORT_OPTIONS.items():
+    for name, words in forms.OPTIONS.items():
         parser.add_argument(f"--{name}", help=words)
 
 
 def _run(given: argparse.Namespace) -> int:
-    files = {name: getattr(given, name.replace("-", "_")) for name in REPORT_OPTIONS}
+    files = {name: getattr(given, name.replace("-", "_")) for name in forms.OPTIONS}
     wanted = Wanted(files, given.write_known)
     try:
         refuse_unwritable(wanted)

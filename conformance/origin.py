@@ -6,7 +6,9 @@ It is asked in the process that has imported the adapter; nothing is imported fo
 import ast
 import inspect
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from types import ModuleType
@@ -75,5 +77,11 @@ def _package(module: str) -> tuple[str, str | None] | None:
         return "loaderspec", installed("loaderspec")
     if found := installed(top):
         return top, found
-    names = packages_distributions().get(top, [])
+    names = _distributions().get(top, [])
     return (names[0], installed(names[0])) if names else (top, None)
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    # It reads what every package says of itself.
+    return packages_distributions()

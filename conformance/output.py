@@ -35,16 +35,8 @@ def random_seed(given: str) -> int:
     return int(given)
 
 
-# The forms of a report, each the option --report-NAME; all but the JSON are made from the JSON.
-FORMS: dict[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
-    "html": ("write the report as a page for a browser", page),
-    "markdown": ("write the report as Markdown, for $GITHUB_STEP_SUMMARY", markdown),
-    "badge": ("write the JSON of a badge, as shields.io reads it", badge),
-}
-REPORT_OPTIONS = {
-    "report-json": "write the report as JSON: the receipt that `loaderspec verify` runs again",
-    **{f"report-{form}": words for form, (words, _) in FORMS.items()},
-}
+# How a form of the report is made from the JSON.
+FORMS: dict[str, Callable[[Mapping[str, Any]], str]] = {"html": page, "markdown": markdown, "badge": badge}
 
 
 @dataclass(frozen=True)
@@ -92,7 +84,7 @@ def write_files(report: Report, wanted: Wanted) -> str:
     for option, path in wanted.reports.items():
         form = option.removeprefix("report-")
         if path:
-            made = text if form == "json" else FORMS[form][1](json.loads(text))
+            made = text if form == "json" else FORMS[form](json.loads(text))
             Path(path).write_text(made, encoding="utf-8")
     cases = [outcome.case for outcome in report.outcomes if outcome.status == "VIOLATED" and outcome.case]
     if wanted.known:

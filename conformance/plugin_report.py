@@ -9,7 +9,8 @@ import pytest
 
 from conformance.clauses import CLAUSES
 from conformance.outcome import Outcome, Report
-from conformance.output import REPORT_OPTIONS, Wanted, block, random_seed, write_files
+from conformance.output import Wanted, block, random_seed, write_files
+from conformance.report import forms
 from conformance.report.text import summary
 from conformance.session import Session
 
@@ -41,7 +42,7 @@ def write_all(config: pytest.Config, report: Report) -> str:
 
 def wanted(config: pytest.Config) -> Wanted:
     """The files that the command line asks for."""
-    reports = {name: config.getoption(f"loaderspec_{name.replace('-', '_')}") for name in REPORT_OPTIONS}
+    reports = {name: config.getoption(f"loaderspec_{name.replace('-', '_')}") for name in forms.OPTIONS}
     return Wanted(reports, config.getoption("loaderspec_write_known"))
 
 

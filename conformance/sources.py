@@ -4,6 +4,7 @@ A zygote has imported the implementation; members are forked from it. It is an i
 one where the implementation only exists here.
 """
 
+import gc
 import json
 import os
 import socket
@@ -16,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
 from conformance.contract import AdapterError, Claims, Implementation
-from conformance.origin import Origin
+from conformance.origin import Origin, origin_of
 
 HASH_SEEDS = ("1", "2")
 START_SECONDS = 120.0  # importing a large framework on a busy machine
@@ -118,7 +119,11 @@ class ForkedSource:
         """Fork one; it has this process's hash seed."""
         from conformance import endings, zygote
 
+        # Here, because what is installed is then looked through once, and not in each fork.
+        loaded = self.implementation, origin_of(self.implementation.home)
         ours, theirs = pair()
+        # What is here already is no garbage of the zygote's: looking through it all would copy it, page by page.
+        gc.freeze()
         pid = os.fork()
         if pid == 0:
             code = 1
@@ -128,11 +133,12 @@ class ForkedSource:
                     end.close()
                 os.setsid()
                 endings.forget_exit_handlers()
-                zygote.serve(Connection(theirs.detach()), lambda: self.implementation, workdir)
+                zygote.serve(Connection(theirs.detach()), lambda: loaded, workdir)
                 code = 0
             finally:
                 zygote.leave(workdir)
                 os._exit(code)
+        gc.unfreeze()
         theirs.close()
         return Zygote(connection(ours), pid)
 

@@ -23,22 +23,21 @@ from typing import Any
 
 from conformance import interrupts, member
 from conformance.contract import AdapterError, Implementation
-from conformance.origin import origin_of
+from conformance.origin import Origin, origin_of
 
 _GRACE = 1.0  # seconds that a dying member gets before it is killed
 _PR_SET_PDEATHSIG = 1
 
 
-def serve(control: Connection, load_implementation: Callable[[], Implementation], workdir: str) -> None:
+def serve(control: Connection, load: Callable[[], tuple[Implementation, Origin]], workdir: str) -> None:
     """Answer the fleet until it hangs up; then end every member."""
     # The one interpreter-wide setting: members must not fight over two cores with thread pools of their own.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
-        implementation = load_implementation()
+        implementation, origin = load()
     except AdapterError as error:
         control.send(("error", str(error)))
         return
-    origin = origin_of(implementation.home)
     _keep_what_is_there()
     control.send(("ready", implementation.claims, dict(implementation.known_failures), origin))
     members: set[int] = set()
@@ -175,7 +174,12 @@ def main() -> None:
 
     settings = json.loads(sys.argv[2])
     control = Connection(int(sys.argv[1]))
+
+    def load() -> tuple[Implementation, Origin]:
+        implementation = resolve(settings["implementation"])
+        return implementation, origin_of(implementation.home)
+
     try:
-        serve(control, lambda: resolve(settings["implementation"]), settings["workdir"])
+        serve(control, load, settings["workdir"])
     finally:
         leave(settings["workdir"])

@@ -23,7 +23,7 @@ from torch.utils.data.graph_settings import apply_shuffle_settings
 from .checks import check_integer, show
 from .datapipes import MapToIter
 from .fullsync import told
-from .pipe_graph import Pipe, check_sharding, copied, shard, walk
+from .pipe_graph import Pipe, check_sharding, copied, ready_for_steps, shard, walk
 from .pipe_messages import close
 from .pipe_seeds import Seeds, assign, draws, hashed, is_random, seed_pipes
 from .reading_service import InProcessReadingService, finalize
@@ -64,6 +64,7 @@ class DataLoader2:
         # PIPE-18: here, and not in a worker where nobody would hear of it.
         check_sharding(pipe)
         assign(pipe)
+        ready_for_steps(pipe)
         self.datapipe = pipe
         # A service belongs to one loader; the one that was given may serve others too.
         self.reading_service = copy.deepcopy(reading_service) if reading_service else InProcessReadingService()

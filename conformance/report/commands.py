@@ -10,6 +10,7 @@ from typing import Any
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
 from conformance.output import FORMS, Wanted, refuse_unwritable
+from conformance.report import forms
 from conformance.report.html_matrix import matrix_page
 from conformance.report.json_report import as_json
 from conformance.report.markdown import matrix_markdown
@@ -25,8 +26,8 @@ _OF_MATRIX: dict[str, Callable[[Any], str]] = {"html": matrix_page, "markdown": 
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `loaderspec report`."""
     parser.add_argument("file", help="what --report-json or `loaderspec matrix` wrote")
-    for form, (words, _) in FORMS.items():
-        parser.add_argument(f"--{form}", metavar="FILE", help=words)
+    for form in FORMS:
+        parser.add_argument(f"--{form}", metavar="FILE", help=forms.WORDS[form])
 
 
 def report(given: argparse.Namespace) -> int:
@@ -46,7 +47,7 @@ def report(given: argparse.Namespace) -> int:
 
 
 def _renderer(form: str, data: Any) -> Callable[[Any], str]:
-    return _OF_MATRIX.get(form, FORMS[form][1]) if is_matrix(data) else FORMS[form][1]
+    return _OF_MATRIX.get(form, FORMS[form]) if is_matrix(data) else FORMS[form]
 
 
 def add_verify_arguments(parser: argparse.ArgumentParser) -> None:
