@@ -77,6 +77,18 @@ def _counted(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many} left"
 
 
+def at_work() -> bool:
+    """Whether another thread of this process, or of one that descends from it, runs or waits for a processor now."""
+    me = threading.get_native_id()
+    tasks = [
+        f"/proc/{process}/task/{task}/stat"
+        for process in (os.getpid(), *children(os.getpid()))
+        for task in _listed(f"/proc/{process}/task")
+        if int(task) != me
+    ]
+    return any(_text(task).rpartition(")")[2].split()[:1] == ["R"] for task in tasks)
+
+
 def children(process: int) -> list[int]:
     """The living processes below a process; those that have ended and only wait to be reaped don't count."""
     found = []

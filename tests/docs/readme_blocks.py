@@ -82,7 +82,7 @@ def prepare(folder: Path, before: str) -> None:
     for name in ("conformance", "reference", "specs", "pyproject.toml"):
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, folder / name)
         else:
             shutil.copy(source, folder)
     # What pip leaves of an installation, and pytest finds the plugin by.

@@ -105,6 +105,10 @@ class Delivery(Iterator[Any]):
         self.loading.stop()
 
 
+# Of the correct loaders one is judged whole: where they don't read ahead, all of them are the same.
+ONLY_AHEAD = ("async",)
+
+
 class Ahead(Pool):
     """One rank's loader; where `request.asynchronous` is set, it reads ahead."""
 
@@ -245,6 +249,8 @@ class Ahead(Pool):
 class AheadInAProcess(Ahead):
     """Reads in a process of its own even where no workers are asked for."""
 
+    families: ClassVar[tuple[str, ...]] = ONLY_AHEAD
+
     def begin(self, epoch: int) -> Loading:
         """Begin to read an epoch, with a worker at least."""
         asked = self.request
@@ -267,10 +273,9 @@ class BadAhead(Ahead, KnownBad):
     """A loader that reads ahead, with one fault."""
 
 
-def _with(name: str, **claims: Any) -> type[Ahead]:
-    return type(
-        name, (Ahead,), {"claims": claim(AHEAD, **claims), "__doc__": f"{name}: correct.", "__module__": __name__}
-    )
+def _with(name: str, families: tuple[str, ...] = (), **claims: Any) -> type[Ahead]:
+    members = {"claims": claim(AHEAD, **claims), "families": families}
+    return type(name, (Ahead,), {**members, "__doc__": f"{name}: correct.", "__module__": __name__})
 
 
 CORRECT_AHEAD: tuple[type[Ahead], ...] = (
@@ -278,6 +283,13 @@ CORRECT_AHEAD: tuple[type[Ahead], ...] = (
     AheadInAProcess,
     _with("AheadOfNoHooks", hooks=None, workers=None, iterable_workers=None, datasets=("map",)),
     _with(
-        "AheadOfStreams", datasets=("iterable",), layout=None, shuffle=None, epochs=None, when_keeping=None, length=None
+        "AheadOfStreams",
+        ONLY_AHEAD,
+        datasets=("iterable",),
+        layout=None,
+        shuffle=None,
+        epochs=None,
+        when_keeping=None,
+        length=None,
     ),
 )
