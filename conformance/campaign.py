@@ -223,7 +223,8 @@ def _usual(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario
     if not scenario.asynchronous and scenario.subject != "pipeline":
         return scenario
     groups: list[list[dict[str, object]]] = [
-        [dict(num_workers=0)],
+        [dict(num_workers=0, persistent_workers=False)],
+        [dict(persistent_workers=False)],
         [dict(shuffle=False)],
         [dict(early_preload=False)],
         [dict(load_indefinitely=True)],

@@ -56,6 +56,7 @@ class Late:
         return {
             "look": lambda: self.look_long(place),
             "before": self.begin_late,
+            "later": self.begin_late,
             "between": self.go_on_late,
             "restart": lambda: self.restart(place),
             "length": lambda: self.ask_for_length(place),

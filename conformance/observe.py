@@ -47,7 +47,9 @@ def observe(fleet: Fleet | Lane, scenario: Scenario) -> Trace:
 
 
 def _numbers(scenario: Scenario) -> tuple[int, ...]:
-    """The numbers of the epochs that are read; a restart goes on from the first one to the last one at once."""
+    """The numbers of the epochs that are read; a restart goes from the first to the last, `later` begins with that."""
+    if scenario.conduct == "later":
+        return (scenario.epochs - 1,)
     if scenario.conduct.startswith("restart"):
         return (0, scenario.epochs - 1)
     return tuple(range(scenario.epochs))
@@ -74,7 +76,7 @@ def _varied(main: _Circumstances, scenario: Scenario) -> _Circumstances:
         "jump": _Circumstances(scenario, last),
         "random-state": _Circumstances(scenario, main.epochs, random_seed=_OTHER_STATE),
         "seed+1": _Circumstances(simpler(scenario, seed=scenario.seed + 1), main.epochs),
-        "workers": _Circumstances(simpler(scenario, num_workers=0), main.epochs),
+        "workers": _Circumstances(simpler(scenario, num_workers=0, persistent_workers=False), main.epochs),
         "synchronous": _Circumstances(_synchronous(scenario), main.epochs),
         "singly": _usual(subjects.singly(scenario)),
         "mean": _usual(subjects.mean(scenario)),
@@ -128,6 +130,7 @@ def _arguments(scenario: Scenario, rank: int) -> dict[str, Any]:
         "seed": scenario.seed,
         "drop_last": scenario.drop_last,
         "num_workers": scenario.num_workers,
+        "persistent_workers": scenario.persistent_workers,
         "rank": rank,
         "world_size": scenario.world_size,
         "replication_factor": scenario.replication_factor,

@@ -52,6 +52,7 @@ CONDUCTS = {
     "look": "step {} looked at for long",
     "before": "the first iterator made late",
     "between": "the second epoch asked for late",
+    "later": "the first iterator made late, for the last epoch",
     "restart": "iter() after {} steps or at the end",
     "length": "len() before, after {} steps and at the end",
     "interrupt": "interrupted while it waits for step {}",
@@ -59,7 +60,7 @@ CONDUCTS = {
     "shut": "shut down after step {}",
 }
 # Conducts in which the consumer waits for what a loader does meanwhile.
-_LATE = ("look", "before", "between", "restart", "interrupt", "quit")
+_LATE = ("look", "before", "between", "later", "restart", "interrupt", "quit")
 # What a sample is, if not a number.
 KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple", "named", "nested", "empty")
 # Samples one of which, in the middle of the epoch, is unlike those before it.
@@ -87,6 +88,7 @@ _WORDS: dict[str, tuple[str, Any]] = {
     "early": ("early_preload", True),
     "once": ("load_indefinitely", False),
     "rebatched": ("rebatched", True),
+    "persistent": ("persistent_workers", True),
     "device": ("subject", "device"),
     "launch": ("subject", "launch"),
     "pipeline": ("subject", "pipeline"),
@@ -104,8 +106,8 @@ class Scenario:
     `refusal` is "" or one argument with a value that must be refused, for example "batch_size=0".
     `seeds` is how many seeds a statistical experiment reads. `fault` is one of FAULTS with its place ("raise@3"),
     `conduct` one of CONDUCTS with its place if it has one ("leave@2"), `kind` one of KINDS or ODD_KINDS; each is "" for
-    none. Those from `buffer_size` to `rebatched` speak of an asynchronous loader only, as the request does. What
-    `subject` and `details` are, `subjects.py` says.
+    none. Those from `buffer_size` to `rebatched` speak of an asynchronous loader only, as the request does, and
+    `persistent_workers` of one that has workers. What `subject` and `details` are, `subjects.py` says.
     """
 
     samples: int
@@ -131,6 +133,7 @@ class Scenario:
     early_preload: bool = False
     load_indefinitely: bool = True
     rebatched: bool = False
+    persistent_workers: bool = False
     subject: subjects.Subject = ""
     details: str = ""
 
@@ -194,7 +197,7 @@ class Scenario:
         if self.epochs > 1:
             words.append(f"{self.epochs} epochs")
         if self.num_workers:
-            words.append(count(self.num_workers, "worker"))
+            words.append(count(self.num_workers, "persistent worker" if self.persistent_workers else "worker"))
         words += self._told_ahead()
         words += self._told_troubles()
         if self.kind:

@@ -16,8 +16,10 @@ _PLAIN = ("whole",) * 8
 _CONDUCTS = ("dropped", "leave", "ended", "look", "look", "restart", "restart", "interrupt", "quit")
 _PLACED = ("leave", "look", "restart", "length", "interrupt")
 _FAULTS = ("raise", "raise", "again", "stop", "index", "kill", "exit")
+# What workers live through, to read the next epoch as well.
+_OUTLIVED = ("whole", "leave", "restart")
 # What a loader may do wrong synchronously as well; then another clause says so.
-_COMPARED = ("whole", "look", "restart", "length", "stop", "index")
+_COMPARED = ("whole", "look", "restart", "later", "length", "stop", "index")
 
 
 @st.composite
@@ -36,7 +38,7 @@ def reading_ahead(draw: st.DrawFn, claims: Claims) -> Scenario:
         ranks,
         batch_size,
         drop_last=draw(st.booleans()) if what in ("whole", "rebatched") else False,
-        shuffle=bool(shuffles) and draw(st.booleans()),
+        shuffle=(bool(shuffles) and draw(st.booleans())) or what == "later",
         num_workers=workers,
         epochs=draw(st.integers(1, 3)) if what in ("whole", "restart") else 2,
         dataset=style,
@@ -53,6 +55,7 @@ def _hooked(draw: st.DrawFn, claims: Claims, scenario: Scenario) -> Scenario:
         "early_preload": draw(st.booleans()),
         "load_indefinitely": not draw(st.booleans()),
     }
+    asked |= {"persistent_workers": draw(st.booleans())} if scenario.num_workers else {}
     return simpler(scenario, **{name: value for name, value in asked.items() if name in claims.hooks})
 
 
@@ -77,6 +80,8 @@ def possible(claims: Claims) -> tuple[str, ...]:
     hooked = {"early_preload": "before", "load_indefinitely": "between"}
     found = [*_PLAIN, *_CONDUCTS, *(conduct for hook, conduct in hooked.items() if hook in claims.hooks)]
     found += [] if claims.aliases else ["kept"]
+    # Which epoch was read early shows in a shuffled one alone.
+    found += ["later"] if claims.shuffle and claims.epochs == "set_epoch" and "map" in claims.datasets else []
     found += ["length"] if claims.length and "map" in claims.datasets else []
     # The StopIteration of an iterable dataset is its end.
     found += [*(fault for fault in _FAULTS if fault != "stop" or "map" in claims.datasets), *ODD_KINDS]
@@ -119,6 +124,8 @@ def each_way_ahead(claims: Claims) -> Iterator[Scenario]:
         for workers in sorted({0, min(2, most_workers(what, style, claims))}):
             for scenario in _of(what, Scenario(5, batch_size=2, num_workers=workers, epochs=2, dataset=style), claims):
                 yield from _asked(what, scenario, claims)
+                if workers and scenario.epochs > 1 and what in _OUTLIVED and "persistent_workers" in claims.hooks:
+                    yield simpler(scenario, persistent_workers=True)
 
 
 def _of(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
@@ -140,8 +147,8 @@ def _of(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
     elif what == "kept":
         # More steps than a usual ring has slots.
         yield _doing(what, 0, simpler(scenario, samples=12, batch_size=1))
-    elif what in ("before", "between"):
-        yield _doing(what, 0, simpler(scenario, samples=9))
+    elif what in ("before", "between", "later"):
+        yield _doing(what, 0, simpler(scenario, samples=9, shuffle=what == "later"))
     else:
         yield _doing(what, 1, scenario)
         if what == "leave":
@@ -171,6 +178,7 @@ def _asked(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
     ways: dict[str, dict[str, tuple[object, ...]]] = {
         "look": {"buffer_size": (1, 2)},
         "before": {"early_preload": (True, False), "buffer_size": (2, 1)},
+        "later": {"early_preload": (True, False)},
         "between": {"load_indefinitely": (True, False), "buffer_size": (2, 1)},
         "restart": {"load_indefinitely": (True, False)},
         "whole": {"early_preload": (True, False)},

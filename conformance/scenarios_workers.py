@@ -35,6 +35,7 @@ def with_workers(draw: st.DrawFn, claims: Claims) -> Scenario:
         num_workers=num_workers,
         epochs=draw(st.integers(1, 2)),
         variant=draw(st.sampled_from(("workers", "again"))),
+        persistent_workers=draw(st.booleans()) if _persist(claims) else False,
     )
 
 
@@ -76,6 +77,7 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
         conduct=conduct,
         kind="buffer" if conduct == "kept" and draw(st.booleans()) else "",
         dataset=dataset,
+        persistent_workers=draw(st.booleans()) if num_workers and _persist(claims) else False,
     )
 
 
@@ -84,6 +86,14 @@ def a_few_workers(claims: Claims) -> Iterator[Scenario]:
     for drop_last in (False, True):
         yield Scenario(9, 2, 2, drop_last=drop_last, num_workers=2, epochs=2, variant="workers")
     yield Scenario(9, 2, 2, num_workers=2, epochs=2, variant="again")
+    if _persist(claims):
+        shuffle = claims.shuffle is not None
+        yield Scenario(9, 2, 2, shuffle=shuffle, num_workers=2, epochs=2, variant="workers", persistent_workers=True)
+
+
+def _persist(claims: Claims) -> bool:
+    """Whether workers may be asked to live on from epoch to epoch."""
+    return "persistent_workers" in claims.hooks
 
 
 def a_few_iterables(claims: Claims) -> Iterator[Scenario]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
+from conformance import huge_pages
 from conformance.contract import AdapterError, Claims, Implementation
 from conformance.origin import Origin, origin_of
 
@@ -119,7 +120,8 @@ class ForkedSource:
         """Fork one; it has this process's hash seed."""
         from conformance import endings, zygote
 
-        # Here, because what is installed is then looked through once, and not in each fork.
+        # Here, and not in each fork: the second time, next to nothing is left to do.
+        huge_pages.gather()
         loaded = self.implementation, origin_of(self.implementation.home)
         ours, theirs = pair()
         # What is here already is no garbage of the zygote's: looking through it all would copy it, page by page.

@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle
 from typing import Any
 
-from conformance import interrupts, member
+from conformance import huge_pages, interrupts, member
 from conformance.contract import AdapterError, Implementation
 from conformance.origin import Origin, origin_of
 
@@ -178,6 +178,7 @@ def main() -> None:
 
     def load() -> tuple[Implementation, Origin]:
         implementation = resolve(settings["implementation"])
+        huge_pages.gather()
         return implementation, origin_of(implementation.home)
 
     try:

@@ -80,9 +80,9 @@ def held_steps_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict
 
 @clause("ASYNC-6", family="async", dataset="any", applies=ahead(), floor=4)
 def begins_again(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """An epoch begun after one that was left or that failed is whole, from its first step."""
+    """An epoch begun after one that was left, that failed or that was not asked for is whole, from its first step."""
     (rank, *_) = trace.main.ranks
-    if conduct_of(scenario) == "restart":
+    if conduct_of(scenario) in ("restart", "later"):
         return _restarts(scenario, claims, trace, rank)
     left = conduct_of(scenario) == "leave"
     failed = scenario.fault.startswith("raise") and rank.epochs and rank.epochs[0].failure
@@ -91,7 +91,9 @@ def begins_again(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     epoch = rank.epochs[1]
     if whole(scenario, claims, epoch) or (failed and epoch.failure):
         return []
-    return _leftovers(rank, epoch, "a whole epoch from its first step")
+    lines = _after(rank, "failed" if failed else "left")
+    why = _OF_ANOTHER if left else "the error has ended its epoch; the next one begins at its first step, or fails too"
+    return [Finding("not-from-its-start", "a whole epoch from its first step", lines, why)]
 
 
 def _restarts(scenario: Scenario, claims: Claims, trace: Trace, rank: RankRun) -> Verdict:
@@ -100,7 +102,7 @@ def _restarts(scenario: Scenario, claims: Claims, trace: Trace, rank: RankRun) -
         return ends(trace.main, ())
     if without is None or not usable(without):
         return None
-    epoch, other = rank.epochs[1], without.ranks[0].epochs[1]
+    epoch, other = rank.epochs[-1], without.ranks[0].epochs[-1]
     # Where epochs count themselves, which one a restart begins is not said.
     known = not scenario.shuffle or claims.epochs == "set_epoch"
     if known and _same(scenario, claims, epoch, other):
@@ -108,21 +110,23 @@ def _restarts(scenario: Scenario, claims: Claims, trace: Trace, rank: RankRun) -
     if not known and list(map(len, epoch.steps)) == list(map(len, other.steps)) and _repeats(epoch) <= _repeats(other):
         return []
     expected = " | ".join(" ".join(map(str, step)) for step in other.steps) if known else "a whole epoch"
-    return _leftovers(rank, epoch, expected)
+    return [Finding("not-from-its-start", expected, _after(rank, "left"), _OF_ANOTHER)]
+
+
+_OF_ANOTHER = "what was loaded for an epoch belongs to no other"
 
 
 def _repeats(epoch: Epoch) -> int:
     return len(epoch.samples) - len(set(epoch.samples))
 
 
-def _leftovers(rank: RankRun, epoch: Epoch, expected: str) -> list[Finding]:
-    lines = (
-        *show((rank.epochs[0],), label=f"epoch {rank.epochs[0].number}, left, "),
-        *show((epoch,), label=f"epoch {epoch.number}, begun then, "),
-    )
-    if epoch.failure:
-        lines = (*lines, epoch.failure.sentence())
-    return [Finding("not-from-its-start", expected, lines, "what was loaded for an epoch belongs to no other")]
+def _after(rank: RankRun, became: str) -> tuple[str, ...]:
+    """The epoch that is judged, and the one before it with what became of that."""
+    *earlier, epoch = rank.epochs[:2]
+    lines = tuple(line for one in earlier for line in show((one,), label=f"epoch {one.number}, {became}, "))
+    begun = "begun then" if earlier else "the first that is asked for"
+    lines += tuple(show((epoch,), label=f"epoch {epoch.number}, {begun}, "))
+    return (*lines, epoch.failure.sentence()) if epoch.failure else lines
 
 
 @clause("ASYNC-7", family="async", dataset="any", applies=ahead(), floor=2)
@@ -159,8 +163,10 @@ def errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     if delivered == expected or not in_known_order(scenario, claims):
         return []
     text = f"samples {' '.join(map(str, expected))}, then the error" if expected else "the error, nothing before it"
-    why = "that a step is loaded early is no reason for its error to come at another step"
-    return [Finding("error-out-of-place", text, story, why)]
+    why = "steps that were ready come before the error of a step behind them"
+    if len(delivered) > len(expected):
+        why = "a step that can't be loaded is an error when it is asked for, before anything of it or behind it"
+    return [Finding("error-out-of-place", text, _story(rank, 1), why)]
 
 
 def _read_in_each_epoch(scenario: Scenario, rank: RankRun) -> bool:
@@ -171,9 +177,9 @@ def _read_in_each_epoch(scenario: Scenario, rank: RankRun) -> bool:
     return sum(read.index == place_of(scenario.fault) for read in rank.reads) == 2
 
 
-def _story(rank: RankRun) -> tuple[str, ...]:
+def _story(rank: RankRun, epochs: int | None = None) -> tuple[str, ...]:
     lines: list[str] = []
-    for epoch in rank.epochs:
+    for epoch in rank.epochs[:epochs]:
         lines += show((epoch,), label=f"epoch {epoch.number}, ")
         lines.append(f"epoch {epoch.number}: {epoch.failure.sentence() if epoch.failure else 'ended without an error'}")
     return (*lines, f"rank {rank.rank}: {rank.failure.sentence()}") if rank.failure else tuple(lines)

@@ -12,7 +12,8 @@ from conformance.scenario import ODD_KINDS, Scenario
 OF_GENERATORS = ("ORDER-10", "ORDER-11")
 # What every script can ask for, and what only those of a consumer can that does more than read and close.
 _FACTORS = ("world_size", "batch_size", "gradient_accumulation", "replication_factor", "device_iterations")
-_SCRIPTED = (*_FACTORS, "drop_last", "shuffle", "num_workers", "epochs", "seed", "seeds", "variant", "refusal")
+_READ = ("drop_last", "shuffle", "num_workers", "persistent_workers", "epochs", "seed", "seeds")
+_SCRIPTED = (*_FACTORS, *_READ, "variant", "refusal")
 _OF_CONSUMERS = ("dataset", "fault", "conduct", "kind", "asynchronous", *AHEAD)
 # Checks that know one rank which keeps everything: what came before a fault, and what a whole epoch is.
 _OF_ANY_RANKS = (*(f"WORK-{number}" for number in range(1, 12)), "ASYNC-1", "ASYNC-6", "ASYNC-9")
@@ -34,6 +35,7 @@ _CONDUCTS = {
     "look": "look_long",
     "before": "begin_late",
     "between": "go_on_late",
+    "later": "begin_late",
     "restart": "restart",
     "length": "ask_for_length",
     "interrupt": "be_interrupted",

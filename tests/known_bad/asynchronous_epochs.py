@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.known_bad.ahead import BadAhead, Delivery, Loading
-from tests.known_bad.asynchronous import FAMILY, PLAIN, with_hook
+from tests.known_bad.asynchronous import FAMILY, PLAIN, POOLED, SHUFFLED, with_hook
 
 
 class FillsKeptSlotsAgain(BadAhead):
@@ -125,3 +125,30 @@ class Leaving(Counting):
         if not self.ended:
             self.loader.gone = self.taken
         Delivery.__del__(self)
+
+
+class GivesWhatWasPreloaded(BadAhead):
+    """What was preloaded is given as the first epoch, whatever set_epoch has said since. (No public report.)"""
+
+    claims, families = dict(SHUFFLED, hooks=("early_preload",)), FAMILY
+    clause, smallest = "ASYNC-6", "n4,w1,b1,keep,shuffle,e2,async,early,later,synchronous"
+
+    def wanted(self) -> Loading:
+        if self.early is not None and self.early.epoch == 0:
+            self.early.epoch = self.epoch
+        return super().wanted()
+
+
+class ShortWhereWorkersPersist(BadAhead):
+    """Workers that persist have given their word that all is read, and it is believed an epoch later as well."""
+
+    claims, families = dict(POOLED, hooks=("persistent_workers",)), FAMILY
+    clause, smallest, related = "ASYNC-1", "n1,w1,b1,keep,k1,e2,async,persistent,synchronous", ("ASYNC-6",)
+    report = "pytorch/data#825"
+
+    def reader(self, epoch: int) -> Iterator[Any]:
+        whole = super().reader(epoch)
+        if not (epoch and self.request.persistent_workers):
+            return whole
+        steps = len(self.steps())
+        return (step for _, step in zip(range(steps - 1), whole, strict=False))

@@ -393,3 +393,18 @@ class SeedsByProcessId(BadPool):
 
     def seed(self, seed: int) -> None:
         super().seed(mix(seed, os.getpid()))
+
+
+class NeverTellsItsWorkers(BadPool):
+    """Workers that persist go on shuffling with the epoch in which they were started."""
+
+    claims, families = dict(SEVERAL, shuffle="global", epochs="set_epoch", hooks=("persistent_workers",)), WORKERS
+    clause, smallest, related = "ORDER-8", "n4,w1,b1,keep,shuffle,k1,e2,persistent,workers", ("WORK-1",)
+    report = "huggingface/datasets#6673"
+    started: int | None = None
+
+    def mixed_seed(self) -> int:
+        if not (self.request.persistent_workers and self.request.num_workers):
+            return super().mixed_seed()
+        self.started = self.epoch if self.started is None else self.started
+        return mix(self.request.seed, self.started)
