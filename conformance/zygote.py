@@ -56,8 +56,10 @@ def serve(control: Connection, load: Callable[[], tuple[Implementation, Origin]]
     except (EOFError, ConnectionError):
         return
     finally:
+        # One grace for all of them together.
+        deadline = time.monotonic() + _GRACE
         for pid in members:
-            _end(pid)
+            _end(pid, deadline - time.monotonic())
 
 
 def _keep_what_is_there() -> None:

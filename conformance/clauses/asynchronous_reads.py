@@ -12,9 +12,18 @@ def _reads(rank: RankRun, at: ReadsAt) -> int:
     return int(rank.remark(at) or 0)
 
 
-def _seen(scenario: Scenario, rank: RankRun) -> bool:
-    """Whether the dataset's reads say how far the loader is; one that reads files of its own is not seen there."""
-    return _reads(rank, "loaded") < scenario.samples and _reads(rank, "read") > 0
+def _seen(rank: RankRun) -> bool:
+    """Whether the dataset's reads say how far the loader is: one that reads files of its own has read it in `load`."""
+    return _reads(rank, "read") > _reads(rank, "loaded")
+
+
+def _seen_in_the_first_epoch(scenario: Scenario, rank: RankRun, reads: int) -> bool:
+    """The same where `reads` came before the first epoch was over.
+
+    Who has read everything by then may be done, and whether that was in `load` or just behind it is chance: there, only
+    another epoch shows that the dataset is read again.
+    """
+    return _seen(rank) and (reads < scenario.samples or (scenario.epochs > 1 and _reads(rank, "read") > reads))
 
 
 def _steps_read(reads: int, scenario: Scenario, when: str) -> tuple[str, ...]:
@@ -31,9 +40,9 @@ def no_further_than_the_buffer(scenario: Scenario, claims: Claims, trace: Trace)
     looks = conduct_of(scenario) == "look"
     held = int(scenario.conduct.partition("@")[2]) + 1 if looks else 0
     steps = held + scenario.buffer_size + scenario.num_workers
-    if steps * scenario.combined_batch >= scenario.samples or not _seen(scenario, rank):
-        return None
     reads = _reads(rank, "held" if looks else "before")
+    if steps * scenario.combined_batch >= scenario.samples or not _seen_in_the_first_epoch(scenario, rank, reads):
+        return None
     if reads <= steps * scenario.combined_batch:
         return []
     when = f"while step {held - 1} was held" if looks else "before the first iterator"
@@ -53,7 +62,7 @@ def early_as_asked(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     step, reads = scenario.combined_batch, _reads(rank, "before")
     least = scenario.reads_before
     most = (1 + scenario.num_workers) * step
-    if not _seen(scenario, rank) or (not least and most >= scenario.samples):
+    if not _seen_in_the_first_epoch(scenario, rank, reads) or (not least and most >= scenario.samples):
         return None
     lines = _steps_read(reads, scenario, "before the first iterator")
     if reads < least:
@@ -73,7 +82,7 @@ def next_epoch_as_asked(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
         return None
     if rank.failure:
         return ends(trace.main, ())
-    if not scenario.samples or not _seen(scenario, rank):
+    if not scenario.samples or not _seen(rank):
         return None
     reads = _reads(rank, "between")
     lines = (f"after epoch 0 of {count(scenario.samples, 'sample')}, {reads} had been read in all",)

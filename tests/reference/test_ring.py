@@ -13,7 +13,7 @@ SPEC = Path(__file__).parents[2] / "specs" / "5-asynchronous.md"
 SMALL = [(1, 1, 0, 3), (1, 1, 1, 3), (1, 2, 3, 3), (2, 1, 3, 3), (2, 2, 3, 2), (3, 1, 4, 2), (3, 2, 1, 2)]
 
 
-@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("stream", [False, pytest.param(True, marks=pytest.mark.deep)])
 def test_no_order_of_events_breaks_the_protocol(stream: bool) -> None:
     """4 slots, 2 producers, 6 items, one reset, one shutdown: all states are sound, and there are many."""
     setting = Setting(make_ring(4, 2), items=6, stream=stream)
