@@ -23,6 +23,17 @@ from conformance.origin import Origin
 from conformance.sources import END_SECONDS, START_SECONDS, Source, Zygote, connection, pair
 from conformance.trace import Failure, RankRun
 
+# The path of a socket may have 104 bytes (macOS; 108 on Linux). A loader's workers make some in the temporary folder of
+# their member, which is this long with what Python adds: then they would hang, or fail, in a place that nobody knows.
+_LONGEST_PATH = 103
+_BELOW = len("/loaderspec-12345678/z0/m0-12/t/pymp-12345678/listener-12345678")
+
+
+def _place() -> str | None:
+    """The folder for a fleet's files: the usual one, or /tmp where that is too deep."""
+    is_deep = len(os.fsencode(tempfile.gettempdir())) + _BELOW > _LONGEST_PATH
+    return "/tmp" if is_deep and os.access("/tmp", os.W_OK) else None
+
 
 @dataclass
 class _Member:
@@ -82,7 +93,7 @@ class Lane:
     def _member(self, zygote: int, slot: int) -> _Member:
         key = (zygote, slot)
         if key not in self._members:
-            self._members[key] = self.fleet.fork(zygote, f"member-{self.number}-{slot}")
+            self._members[key] = self.fleet.fork(zygote, f"m{self.number}-{slot}")
         return self._members[key]
 
     def _answer(self, member: _Member, task: Task, hung: bool) -> RankRun:
@@ -115,13 +126,13 @@ class Fleet:
         self.lanes = tuple(Lane(self, number) for number in range(lanes))
         # A zygote answers one question after the other.
         self._asking = threading.Lock()
-        self._root = tempfile.mkdtemp(prefix="loaderspec-")
+        self._root = tempfile.mkdtemp(prefix="loaderspec-", dir=_place())
         self._groups = 0
         self._prepared: set[tuple[int, str]] = set()
         self.zygotes: list[Zygote] = []
         try:
             for position, seed in enumerate(source.hash_seeds):
-                self.zygotes.append(source.start(seed, os.path.join(self._root, f"zygote-{position}")))
+                self.zygotes.append(source.start(seed, os.path.join(self._root, f"z{position}")))
             for zygote in self.zygotes:
                 zygote.expect_ready()
         except BaseException:

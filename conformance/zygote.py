@@ -97,7 +97,7 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
     os.setsid()
     _die_with_parent()
     interrupts.heed()
-    temporary = os.path.join(workdir, "tmp")
+    temporary = os.path.join(workdir, "t")
     os.makedirs(temporary, exist_ok=True)
     # A temporary folder of its own, so that what is left in it is this member's.
     os.environ["TMPDIR"] = tempfile.tempdir = temporary

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -259,3 +260,13 @@ def test_a_process_group_is_made_for_ranks_that_need_one() -> None:
     with Fleet(forked(load, parse_claims(dict(ranks="process_group")))) as fleet:
         runs = fleet.run([task(rank=rank, world_size=2) for rank in range(2)])
     assert [(0, 2), (1, 2)] == [samples(run) for run in runs]
+
+
+def test_sockets_fit_into_a_fleets_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the temporary folder is so deep that a socket's path would be too long, another one is used."""
+    deep = tmp_path / ("a" * 60)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    with Fleet(SpawnedSource(str(HERE / "plain_loader.py"))) as fleet:
+        assert [] == list(deep.iterdir())
+        assert all(run.failure is None for run in fleet.run([task()]))

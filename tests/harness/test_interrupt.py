@@ -5,6 +5,8 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,9 +26,16 @@ def load(request):
 """
 
 
-def started(words: list[str], folder: Path, installed: Path) -> subprocess.Popen[bytes]:
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """A temporary folder near the root: a run does not use one whose path is too long for sockets."""
+    with tempfile.TemporaryDirectory(prefix="t-", dir="/tmp") as folder:
+        yield Path(folder)
+
+
+def started(words: list[str], folder: Path, installed: Path, temporary: Path) -> subprocess.Popen[bytes]:
     """Start a run whose processes carry a mark, with a pipe that tells when the loader is reached."""
-    mine = {"LOADERSPEC_TEST_MARK": str(folder), "TMPDIR": str(folder / "temporary")}
+    mine = {"LOADERSPEC_TEST_MARK": str(folder), "TMPDIR": str(temporary)}
     return subprocess.Popen(
         [sys.executable, *words],
         cwd=folder,
@@ -47,14 +56,16 @@ WAYS = {
 @needs_proc
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
 @pytest.mark.parametrize("way", WAYS)
-def test_a_run_that_is_ended_leaves_nothing(way: str, number: signal.Signals, tmp_path: Path, installed: Path) -> None:
+def test_a_run_that_is_ended_leaves_nothing(
+    way: str, number: signal.Signals, tmp_path: Path, temporary: Path, installed: Path
+) -> None:
     """Whoever ends the run, and however: its processes end, those that hang as well, and its files go."""
-    (tmp_path / "temporary").mkdir()
     (tmp_path / "adapter.py").write_text(ADAPTER)
     os.mkfifo(tmp_path / "fifo")
-    process = started(WAYS[way], tmp_path, installed)
+    process = started(WAYS[way], tmp_path, installed, temporary)
     with open(tmp_path / "fifo", "rb", buffering=0) as reached:
         assert b"x" == reached.read(1)
+        assert [True] == [path.name.startswith("loaderspec-") for path in temporary.iterdir()]
         process.send_signal(number)
         process.wait(120)
         # The end of the pipe: the last process that held it is gone.
@@ -62,7 +73,7 @@ def test_a_run_that_is_ended_leaves_nothing(way: str, number: signal.Signals, tm
             pass
     for pid in marked(str(tmp_path)):
         wait_for(pid)
-    assert [] == [path for path in (tmp_path / "temporary").iterdir() if path.name.startswith("loaderspec-")]
+    assert [] == [path for path in temporary.iterdir() if path.name.startswith("loaderspec-")]
     assert process.returncode != 0
 
 
