@@ -109,7 +109,7 @@ class ReadsOn(BadAhead):
     """The queue has no bound."""
 
     claims, families = with_hook("buffer_size"), FAMILY
-    clause, smallest = "ASYNC-3", "n3,w1,b1,keep,a1,async,look@0,synchronous"
+    clause, smallest = "ASYNC-3", "n3,w1,b1,keep,e2,a1,async,look@0,synchronous"
     report = "facebookresearch/detectron2#3847"
 
     @property
@@ -121,7 +121,7 @@ class CountsWhatIsReadyOnly(BadAhead):
     """A step that was read waits beside the full queue. (No public report.)"""
 
     claims, families = with_hook("buffer_size"), FAMILY
-    clause, smallest = "ASYNC-3", "n3,w1,b1,keep,a1,async,look@0,synchronous"
+    clause, smallest = "ASYNC-3", "n4,w1,b1,keep,a1,async,look@0,synchronous"
 
     @property
     def room(self) -> int:
@@ -132,7 +132,7 @@ class LetsItsWorkersReadOn(BadAhead):
     """The queue has a bound, and the pipes from the workers have none. (No public report.)"""
 
     claims, families = dict(POOLED, hooks=("buffer_size",)), FAMILY
-    clause, smallest = "ASYNC-3", "n4,w1,b1,keep,k1,a1,async,look@0,synchronous"
+    clause, smallest = "ASYNC-3", "n4,w1,b1,keep,k1,e2,a1,async,look@0,synchronous"
 
     def may_read(self, worker: int) -> bool:
         return True
