@@ -6,26 +6,22 @@ processes, and only what shows there as well is reported.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, find, given, settings
-from hypothesis import seed as hypothesis_seed
 from hypothesis.errors import NoSuchExample
-from hypothesis.internal.conjecture import providers
 
 from conformance.clauses import CLAUSES, Clause, Finding, Verdict
 from conformance.clauses.pipelines import owner
 from conformance.contract import Claims
+from conformance.drawing import draw, find
 from conformance.fleet import Fleet, Lane
 from conformance.observe import observe, with_unshuffled
-from conformance.scenario import Scenario, place_of, simpler
+from conformance.scenario import Scenario
 from conformance.scenarios import Tier, always_tried, drawn, listed
-from conformance.subjects import joined
+from conformance.smallest import simplified
 from conformance.trace import Trace
 
 # Scenarios that hang cost the whole patience each: so many are borne by a family, and again while looking for a smaller
@@ -130,7 +126,7 @@ class Campaign:
         if self.family not in self.tier.examples:
             return listed(self.family, self.claims, self.tier)
         tried: dict[Scenario, None] = dict.fromkeys(always_tried(self.family, self.claims))
-        _draw(
+        draw(
             drawn(self.family, self.claims),
             self.tier.examples[self.family],
             self.seed,
@@ -179,67 +175,18 @@ class Campaign:
             return _news(self._judge(scenario)[clause.id], known)
 
         try:
-            found = _find(drawn(self.family, self.claims), violates, self.tier.examples[self.family], self.seed)
+            found = find(drawn(self.family, self.claims), violates, self.tier.examples[self.family], self.seed)
         except NoSuchExample:
             found = min(violating, key=_size)
-        simplest = _simplified(found, violates)
+        simplest = simplified(found, violates)
         # A smaller step, or fewer ranks, may need fewer samples, which were tried with more.
         again = simplest.asynchronous or simplest.subject == "pipeline"
-        return _simplified(simplest, violates) if again else simplest
+        return simplified(simplest, violates) if again else simplest
 
 
 def _about(scenario: Scenario) -> str:
     """The clause whose matter a hang would be, or "" where that is not one clause's."""
     return owner(scenario) if scenario.subject == "pipeline" else ""
-
-
-def _simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
-    """The scenario with each number in turn as small as it still fails.
-
-    Hypothesis shrinks what was drawn: not a scenario that was tried without drawing it, nor two draws that make up one
-    number together.
-    """
-    scenario = _usual(_in_fewer_words(scenario, violates), violates)
-    for field_name in ("samples", "world_size", "batch_size", "num_workers", "epochs"):
-        least = place_of(scenario.fault) + 1 if scenario.fault and field_name == "samples" else 1
-        for value in range(least, getattr(scenario, field_name)):
-            smaller = simpler(scenario, **{field_name: value})
-            if violates(smaller):
-                scenario = smaller
-                break
-    return scenario
-
-
-def _in_fewer_words(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
-    """The scenario without the words that it fails without, beginning with the last."""
-    for word in reversed(scenario.details.split("+") if scenario.details else []):
-        fewer = simpler(scenario, details=joined(scenario.subject, {*scenario.details.split("+")} - {word}))
-        scenario = fewer if violates(fewer) else scenario
-    return scenario
-
-
-def _usual(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
-    """A scenario that reads ahead, or of a pipeline, with as few options, and things as early, as it still fails."""
-    if not scenario.asynchronous and scenario.subject != "pipeline":
-        return scenario
-    groups: list[list[dict[str, object]]] = [
-        [dict(num_workers=0, persistent_workers=False)],
-        [dict(persistent_workers=False)],
-        [dict(shuffle=False)],
-        [dict(early_preload=False)],
-        [dict(load_indefinitely=True)],
-        [dict(buffer_size=size) for size in range(scenario.buffer_size)],
-    ]
-    for name in ("conduct", "fault"):
-        what, at, place = getattr(scenario, name).partition("@")
-        groups.append([{name: f"{what}@{earlier}"} for earlier in range(int(place))] if at else [])
-        # All steps of a smaller dataset, where it takes all of this one.
-        steps = range(1, int(place)) if at and name == "conduct" else ()
-        groups.append([dict(samples=each, batch_size=1, conduct=f"{what}@{each}") for each in steps])
-    for group in groups:
-        smaller = [simpler(scenario, **change) for change in group]
-        scenario = next((each for each in smaller if each != scenario and violates(each)), scenario)
-    return scenario
 
 
 def verdict_of(fleet: Fleet, claims: Claims, clause: Clause, trace: Trace) -> tuple[Verdict, Trace]:
@@ -270,48 +217,3 @@ def family_clauses(family: str, claims: Claims) -> list[Clause]:
 
 def _size(scenario: Scenario) -> tuple[Any, ...]:
     return (scenario.samples, scenario.world_size, scenario.combined_batch, scenario.epochs, scenario.code)
-
-
-def _draw(strategy: Any, examples: int, seed: int, take: Callable[[Scenario], Any]) -> None:
-    def each(scenario: Scenario) -> None:
-        take(scenario)
-
-    with _nothing_local():
-        # Hypothesis leaves its decorators untyped.
-        with_examples: Any = given(strategy)
-        with_seed: Any = hypothesis_seed(seed)
-        with_seed(_settings(examples, (Phase.generate,))(with_examples(each)))()
-
-
-def _find(strategy: Any, violates: Callable[[Scenario], bool], examples: int, seed: int) -> Scenario:
-    with _nothing_local():
-        found: Scenario = find(
-            strategy, violates, settings=_settings(examples, (Phase.generate, Phase.shrink)), random=Random(seed)
-        )
-    return found
-
-
-def _settings(examples: int, phases: tuple[Phase, ...]) -> Any:
-    return settings(
-        max_examples=examples, phases=phases, database=None, deadline=None, suppress_health_check=list(HealthCheck)
-    )
-
-
-@contextmanager
-def _nothing_local() -> Iterator[None]:
-    """Keep Hypothesis from drawing constants out of whatever source files lie in the person's folder.
-
-    It would make the examples depend on where the suite is run from and on which modules happen to be loaded.
-    """
-    if not hasattr(providers, "_get_local_constants"):  # a Hypothesis that does not do this
-        yield
-        return
-    nothing = vars(providers)["Constants"]()
-    # What was drawn before, by other tests of this process, is remembered in the second.
-    replaced = {"_get_local_constants": lambda: nothing, "CONSTANTS_CACHE": {}}
-    before = {name: getattr(providers, name) for name in replaced}
-    vars(providers).update(replaced)
-    try:
-        yield
-    finally:
-        vars(providers).update(before)
