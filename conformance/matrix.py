@@ -55,6 +55,7 @@ class Matrix:
     options: Options
     tell: Callable[[Peer, str], None]
     processes: Processes = field(default_factory=Processes)
+    done: dict[str, dict[str, Any]] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=lambda: {name: threading.Lock() for name in GROUPS})
 
     def run(self, date: str) -> dict[str, Any]:
@@ -63,10 +64,14 @@ class Matrix:
             suite = copy_of_the_suite(Path(folder, "suite"))
             with ThreadPoolExecutor(self.options.jobs) as threads:
                 try:
-                    judged = list(threads.map(lambda peer: self._peer(peer, suite, Path(folder)), self.peers))
+                    list(threads.map(lambda peer: self._note(peer, suite, Path(folder)), self.peers))
                 except BaseException:
                     self.processes.end_all()
                     raise
+        return self.found(date)
+
+    def found(self, date: str) -> dict[str, Any]:
+        """The matrix of the peers that are done."""
         return {
             "schema": SCHEMA,
             "suite": {"name": "loaderspec", "version": installed("loaderspec") or "not installed"},
@@ -75,8 +80,13 @@ class Matrix:
             "seed": self.options.seed,
             "date": date,
             "machine": machine(),
-            "peers": judged,
+            "peers": [self.done[peer.name] for peer in self.peers if peer.name in self.done],
         }
+
+    def _note(self, peer: Peer, suite: Path, folder: Path) -> None:
+        entry = self._peer(peer, suite, folder)
+        if not self.processes.ended:
+            self.done[peer.name] = entry
 
     def _peer(self, peer: Peer, suite: Path, folder: Path) -> dict[str, Any]:
         self.tell(peer, "its environment ...")

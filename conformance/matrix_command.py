@@ -13,6 +13,7 @@ from typing import Any
 from conformance.contract import AdapterError
 from conformance.matrix import Matrix, Options
 from conformance.matrix_environments import default_cache
+from conformance.matrix_joined import earlier_matrix, joined, lacking
 from conformance.origin import installed
 from conformance.output import random_seed, what_is_in_the_way
 from conformance.peers.catalog import GROUPS, NOT_JUDGED, PEERS, Peer
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, default=3600.0, help="what one peer may take (default 3600)")
     parser.add_argument("--cache", type=Path, default=default_cache(), help="folder of the environments")
     parser.add_argument("--date", default="", help="the date that the matrix bears (default: today)")
+    parser.add_argument("--into", help="a matrix that is there, as JSON: judge what it lacks, and keep what it has")
     parser.add_argument("--json", required=True, help="write the matrix as JSON")
     for form in _FORMS:
         parser.add_argument(f"--{form}", help=f"write it as {form} as well")
@@ -55,22 +57,29 @@ def peers() -> int:
 def matrix(given: argparse.Namespace) -> int:
     """Judge the peers and write the matrix. Exit code 0 if every one was judged, 1 if not, 4 for a wrong call."""
     try:
-        chosen = chosen_peers(given.only)
         options = Options(given.cache, _tier(given.tier), random_seed(given.seed), _positive(given.jobs), given.seconds)
+        earlier = earlier_matrix(given.into, options.tier, options.seed) if given.into is not None else None
+        chosen = chosen_peers(given.only) if given.only is not None or not earlier else lacking(earlier)
         written = {form: Path(path) for form in ("json", *_FORMS) if (path := getattr(given, form))}
         writers = {form: _writer(form, path) for form, path in written.items()}
         date = _date(given.date)
     except AdapterError as error:
         print(f"loaderspec: {error}", file=sys.stderr)
         return 4
+    runner = Matrix(chosen, options, _teller(chosen))
     try:
-        found = Matrix(chosen, options, _teller(chosen)).run(date)
+        found, code = runner.run(date), 0
     except KeyboardInterrupt:
-        print("loaderspec: interrupted; all that was started is ended, and nothing was written", file=sys.stderr)
-        return 130
+        found, code = runner.found(date), 130
+        print(
+            f"loaderspec: interrupted; all that was started is ended. {len(found['peers'])} of {len(chosen)} peers are "
+            f"written: --into={given.json} goes on with the others",
+            file=sys.stderr,
+        )
+    found = joined(earlier, found) if earlier else found
     for form, write in writers.items():
         written[form].write_text(write(found), encoding="utf-8")
-    return 0 if all(peer["status"] == "judged" for peer in found["peers"]) else 1
+    return code or (0 if all(peer["status"] == "judged" for peer in found["peers"]) else 1)
 
 
 def chosen_peers(only: str | None) -> list[Peer]:

@@ -37,6 +37,11 @@ class Processes:
         self._lock = threading.Lock()
         self._over = False
 
+    @property
+    def ended(self) -> bool:
+        """Whether `end_all` was called."""
+        return self._over
+
     def run(
         self,
         command: Sequence[str],
