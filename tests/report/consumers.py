@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.report.adapters import put
+
 CORRECT = """\
 import copy
 import itertools
@@ -149,8 +151,7 @@ class Fault:
     def write(self, path: Path, mended: bool = False) -> Path:
         """The adapter as a file, with the fault or without."""
         assert self.old in self.text
-        path.write_text(self.text.replace(self.old, (self.mend or self.old) if mended else self.new, 1))
-        return path
+        return put(path, self.text.replace(self.old, (self.mend or self.old) if mended else self.new, 1), mended)
 
 
 _UNEVEN_WORKERS = "[worker::workers][: 1 if workers > 1 else None]"
