@@ -20,7 +20,7 @@ def gather() -> None:
     if sys.platform != "linux":
         return
     libc = ctypes.CDLL(None)
-    for start, end in list(_own_memory()):
+    for start, end in _own_memory():
         # Whole huge pages only. What the kernel refuses stays as it is.
         start, end = -(-start // _SIZE) * _SIZE, end // _SIZE * _SIZE
         if start < end:
@@ -31,8 +31,7 @@ def gather() -> None:
 def _own_memory() -> Iterator[tuple[int, int]]:
     """The parts of memory that this process may write and that belong to no file: the heap, and what has no name."""
     for line in Path("/proc/self/maps").read_text().splitlines():
-        place, rights, *_, inode = line.split(maxsplit=5)[:5]
-        name = line.split(maxsplit=5)[5:]
+        place, rights, _, _, inode, *name = line.split(maxsplit=5)
         if rights.startswith("rw-p") and inode == "0" and name in ([], ["[heap]"]):
             start, end = (int(each, 16) for each in place.split("-"))
             yield start, end

@@ -92,7 +92,7 @@ def at_work() -> bool:
         for task in _listed(f"/proc/{process}/task")
         if int(task) != me
     ]
-    return any(_text(task).rpartition(")")[2].split()[:1] == ["R"] for task in tasks)
+    return "R" in map(_state, tasks)
 
 
 def children(process: int) -> list[int]:
@@ -106,8 +106,12 @@ def children(process: int) -> list[int]:
 
 
 def _alive(process: int) -> bool:
-    # The state is the first field behind the name, which stands in brackets and may hold anything.
-    return _text(f"/proc/{process}/stat").rpartition(")")[2].split()[:1] not in ([], ["Z"], ["X"])
+    return _state(f"/proc/{process}/stat") not in ("", "Z", "X")
+
+
+def _state(stat: str) -> str:
+    # The first field behind the name, which stands in brackets and may hold anything. Nothing is left of what is gone.
+    return "".join(_text(stat).rpartition(")")[2].split()[:1])
 
 
 def _files(folder: Path) -> frozenset[str]:

@@ -24,7 +24,8 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     shared = tmp_path_factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else folder
     with (shared / "oracle.pickle").open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        if not file.tell():
+        # Where the file ends now, and not where it ended when it was opened.
+        if not file.seek(0, os.SEEK_END):
             pickle.dump(all_runs(folder), file)
         file.seek(0)
         found: dict[str, list[Any]] = pickle.load(file)
