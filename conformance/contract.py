@@ -18,6 +18,7 @@ OFFERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "device": (("model",), ()),
     "launcher": (("launch", "whoami"), ("tag", "settings")),
     "pipelines": (("pipeline",), ("wrong_order",)),
+    "elastic": ((), ("merge",)),
 }
 
 
@@ -84,7 +85,7 @@ class Claims:
     device_options: bool = False
     asynchronous: bool = False
     aliases: bool | Literal["asynchronous"] = False
-    resume: bool = False
+    resume: bool | Literal["unshuffled"] = False
     elastic: bool = False
     errors: Literal["raise", "skip"] = "raise"
     in_order: bool = True
@@ -137,13 +138,13 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "end_of_epoch": ("next", "empty"),
     "aliases": (False, True, "asynchronous"),
     "launcher": (False, True, "settings"),
+    "resume": (False, True, "unshuffled"),
     **dict.fromkeys(
         (
             "workers",
             "length",
             "device_options",
             "asynchronous",
-            "resume",
             "elastic",
             "in_order",
         ),

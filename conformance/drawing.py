@@ -14,10 +14,11 @@ from conformance.scenario import Scenario
 
 
 def draw(strategy: Any, examples: int, seed: int, take: Callable[[Scenario], Any]) -> None:
+    """Give `take` so many examples, the same ones for a seed wherever the suite is run."""
+
     def each(scenario: Scenario) -> None:
         take(scenario)
 
-    """Give `take` so many examples, the same ones for a seed wherever the suite is run."""
     with _nothing_local():
         # Hypothesis leaves its decorators untyped.
         with_examples: Any = given(strategy)

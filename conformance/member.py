@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
 from typing import Any
@@ -16,10 +16,11 @@ from typing import Any
 from conformance import conduct, conduct_kinds, datasets, endings, leaks, probes, random_state
 from conformance.conduct import Reader, Remarks, Stopped
 from conformance.conduct_async import Late
+from conformance.conduct_resume import Restarts
 from conformance.contract import Implementation, Request
 from conformance.scenario import DEADLY, ODD_KINDS, place_of
 from conformance.subjects import Subject
-from conformance.trace import Epoch, Failure, RandomState, RankRun
+from conformance.trace import Epoch, Failure, RandomState, RankRun, Saved
 
 # The loader that is read first in a process "after other loaders" (the variant `after`): nothing like the scenario's.
 _OTHER_SAMPLES = 7
@@ -40,7 +41,7 @@ class Task:
     read; `process_group` is (file for the rendezvous, rank, world size) where ranks need torch.distributed. `watch`:
     the dataset logs its reads; `leaks`: what is left behind is looked for. `dataset`, `fault`, `conduct`, `kind`,
     `subject` and `details` are those of the scenario. `awaited`: the reads that are waited for before the first
-    iterator and before the second.
+    iterator and before the second. `saved`: the states of all ranks with which this run goes on, if it does.
     """
 
     samples: int
@@ -58,6 +59,7 @@ class Task:
     awaited: tuple[int, int] = (0, 0)
     subject: Subject = ""
     details: str = ""
+    saved: tuple[Saved, ...] = ()
 
     @property
     def words(self) -> list[str]:
@@ -81,10 +83,11 @@ Performer = Callable[[Implementation, Task, str], RankRun]
 
 @dataclass
 class Findings:
-    """What a reading leaves: the epochs, how it ended, and remarks."""
+    """What a reading leaves: the epochs, remarks, and states that were taken."""
 
     epochs: list[Epoch]
     remarks: Remarks
+    saved: list[Saved] = field(default_factory=list)
 
 
 def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
@@ -110,7 +113,15 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     if watch is not None and task.arguments["asynchronous"]:
         found.remarks.append(("read", str(watch.count())))
     reads = watch.reads() if watch is not None else ()
-    return RankRun(task.arguments["rank"], tuple(found.epochs), failure, states, reads, tuple(found.remarks))
+    return RankRun(
+        task.arguments["rank"],
+        tuple(found.epochs),
+        failure,
+        states,
+        reads,
+        tuple(found.remarks),
+        saved=found.saved[-1] if found.saved else None,
+    )
 
 
 def perform_watching_leaks(
@@ -165,7 +176,10 @@ def _read(
         found.remarks.append(("loaded", str(watch.count())))
     reader = _reader(implementation, task, loader, watch)
     try:
-        _conducts(task, reader, found, request, watch)[task.conduct.partition("@")[0]]()
+        if task.conduct.startswith("save"):
+            _save_or_go_on(implementation, task, reader, found, request)
+        else:
+            _conducts(task, reader, found, request, watch)[task.conduct.partition("@")[0]]()
     except Stopped:
         # What stopped the reading is told, and not what closing makes of it.
         with suppress(Stopped):
@@ -176,6 +190,25 @@ def _read(
         gc.collect()
     else:
         conduct.close(loader, times=2 if task.conduct == "ended" else 1)
+
+
+def _save_or_go_on(
+    implementation: Implementation, task: Task, reader: Reader, found: Findings, request: Request
+) -> None:
+    restarts = Restarts(
+        reader,
+        lambda: conduct.called("load", None, lambda: implementation.load(request)),
+        task.epochs,
+        frozenset(task.words),
+        found.epochs,
+        found.saved.append,
+        implementation.offers.get("merge"),
+        goes_on=implementation.claims.end_of_epoch == "next",
+    )
+    if task.saved:
+        restarts.go_on(task.saved, task.arguments["rank"])
+    else:
+        restarts.save(place_of(task.conduct))
 
 
 def _end_a_process(implementation: Implementation, request: Request, watch: probes.Watch, found: Findings) -> None:

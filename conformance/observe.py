@@ -1,6 +1,7 @@
 """From a scenario to a trace: decides which runs a scenario means, and under which circumstances each is made."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance import subjects
@@ -11,7 +12,7 @@ from conformance.launch_run import LONGEST as LONGEST_LAUNCH
 from conformance.leaks import GRACE
 from conformance.member import Task
 from conformance.scenario import REFUSED_VALUES, Scenario, Variant, simpler
-from conformance.trace import Run, Trace
+from conformance.trace import Run, Saved, Trace
 
 # The caller's global generators before a run; any other number is another state.
 _USUAL_STATE = 20_240_001
@@ -29,12 +30,15 @@ class _Circumstances:
     random_seed: int = _USUAL_STATE
     after_others: bool = False
     other_process: int = 0
+    saved: tuple[Saved, ...] = ()
 
 
 def observe(fleet: Fleet | Lane, scenario: Scenario) -> Trace:
     """Run the implementation once for each run that the scenario means, and write down what was delivered."""
     main = _usual(scenario)
     runs = [_run(fleet, "main", main)]
+    if scenario.saves:
+        return Trace(scenario, tuple(_without_states(run) for run in _gone_on_with(fleet, main, runs[0])))
     # Nothing can be compared with a run that failed.
     if scenario.variant != "none" and not runs[0].failed:
         runs.append(_run(fleet, scenario.variant, _varied(main, scenario)))
@@ -44,6 +48,45 @@ def observe(fleet: Fleet | Lane, scenario: Scenario) -> Trace:
         other = simpler(scenario, seed=scenario.seed + number * SEED_STRIDE)
         runs.append(_run(fleet, f"seed {other.seed}", _Circumstances(other, main.epochs)))
     return Trace(scenario, tuple(runs))
+
+
+# How a request differs with which a state is gone on with, by the word of the details.
+_OTHERS: dict[str, Callable[[Scenario], Scenario]] = {
+    "wider": lambda scenario: simpler(scenario, world_size=scenario.world_size + 1),
+    "narrower": lambda scenario: simpler(scenario, world_size=max(1, scenario.world_size - 1)),
+    "staffed": lambda scenario: simpler(scenario, num_workers=scenario.num_workers + 1),
+    "larger": lambda scenario: simpler(scenario, batch_size=scenario.batch_size + 1),
+    "grown": lambda scenario: simpler(scenario, samples=scenario.samples + 2),
+    "reseeded": lambda scenario: simpler(scenario, seed=scenario.seed + 1),
+}
+
+
+def resumed(scenario: Scenario) -> Scenario:
+    """The request that goes on from the state which a scenario takes."""
+    for word in scenario.details.split("+"):
+        scenario = _OTHERS[word](scenario) if word in _OTHERS else scenario
+    return scenario
+
+
+def _gone_on_with(fleet: Fleet | Lane, main: _Circumstances, first: Run) -> Iterator[Run]:
+    """The run in which a state is taken, and those that go on from it, each in the processes of the other hash seed."""
+    yield first
+    words = main.scenario.details.split("+")
+    if "watched" in words:
+        yield _run(fleet, "unwatched", _Circumstances(simpler(main.scenario, conduct="", details=""), main.epochs))
+        return
+    run, other = first, resumed(main.scenario)
+    for at, name in enumerate(("resumed", "resumed again")):
+        saved = [rank.saved for rank in run.ranks if rank.saved is not None]
+        if run.failed or "used" in words or len(saved) < len(run.ranks):
+            return
+        how = _Circumstances(other, main.epochs[-2:], other_process=1 - at, saved=tuple(saved))
+        run = _run(fleet, name, how)
+        yield run
+
+
+def _without_states(run: Run) -> Run:
+    return replace(run, ranks=tuple(replace(rank, saved=None) for rank in run.ranks))
 
 
 def _numbers(scenario: Scenario) -> tuple[int, ...]:
@@ -103,7 +146,7 @@ def _run(fleet: Fleet | Lane, name: str, how: _Circumstances) -> Run:
 
 def _task(how: _Circumstances, rank: int) -> Task:
     scenario = how.scenario
-    troubled = bool(scenario.fault or scenario.conduct)
+    troubled = bool(scenario.fault or scenario.conduct) and not scenario.saves
     return Task(
         scenario.samples,
         _arguments(scenario, rank),
@@ -120,6 +163,7 @@ def _task(how: _Circumstances, rank: int) -> Task:
         awaited=(scenario.reads_before, scenario.reads_between),
         subject=scenario.subject,
         details=scenario.details,
+        saved=how.saved,
     )
 
 

@@ -58,6 +58,7 @@ CONDUCTS = {
     "interrupt": "interrupted while it waits for step {}",
     "quit": "the process ends without closing",
     "shut": "shut down after step {}",
+    "save": "a state taken after step {} of epoch {before}",
 }
 # Conducts in which the consumer waits for what a loader does meanwhile.
 _LATE = ("look", "before", "between", "later", "restart", "interrupt", "quit")
@@ -106,8 +107,9 @@ class Scenario:
     `refusal` is "" or one argument with a value that must be refused, for example "batch_size=0".
     `seeds` is how many seeds a statistical experiment reads. `fault` is one of FAULTS with its place ("raise@3"),
     `conduct` one of CONDUCTS with its place if it has one ("leave@2"), `kind` one of KINDS or ODD_KINDS; each is "" for
-    none. Those from `buffer_size` to `rebatched` speak of an asynchronous loader only, as the request does, and
-    `persistent_workers` of one that has workers. What `subject` and `details` are, `subjects.py` says.
+    none. What is saved needs two epochs at least. Those from `buffer_size` to `rebatched` speak of an asynchronous
+    loader only, as the request does, and `persistent_workers` of one that has workers. What `subject` and `details`
+    are, `subjects.py` says.
     """
 
     samples: int
@@ -160,6 +162,11 @@ class Scenario:
         return waits or self.subject == "launch"
 
     @property
+    def saves(self) -> bool:
+        """Whether a state is taken, with which another loader goes on."""
+        return self.conduct.startswith("save")
+
+    @property
     def has_device_factors(self) -> bool:
         """Whether a step is more than one micro-batch."""
         return self.combined_batch != self.batch_size
@@ -200,6 +207,7 @@ class Scenario:
             words.append(count(self.num_workers, "persistent worker" if self.persistent_workers else "worker"))
         words += self._told_ahead()
         words += self._told_troubles()
+        words += subjects.added(self)
         if self.kind:
             words.append(f'samples of the kind "{self.kind}"')
         if self.refusal:
@@ -215,7 +223,9 @@ class Scenario:
         ]
 
     def _told_troubles(self) -> list[str]:
-        return [text for text in (_told(self.fault, FAULTS), _told(self.conduct, CONDUCTS)) if text]
+        # What is saved is saved in the last epoch but one, so that a whole one follows.
+        told = (_told(self.fault, FAULTS), _told(self.conduct, CONDUCTS, before=self.epochs - 2))
+        return [text for text in told if text]
 
     def _told_ahead(self) -> list[str]:
         words = ["asynchronous"] if self.asynchronous else []
@@ -230,9 +240,9 @@ def place_of(word: str) -> int:
     return int(word.partition("@")[2])
 
 
-def _told(word: str, texts: dict[str, str]) -> str:
+def _told(word: str, texts: dict[str, str], **numbers: int) -> str:
     name, _, place = word.partition("@")
-    return texts[name].format(place) if word else ""
+    return texts[name].format(place, **numbers) if word else ""
 
 
 def from_code(code: str) -> Scenario:
@@ -248,8 +258,11 @@ def from_code(code: str) -> Scenario:
     missing = [field for _, field, default in _NUMBERS if default is None and field not in fields]
     if missing:
         raise ValueError(f"the case {code!r} does not say {' and '.join(missing)}; a case looks like n1,w2,b1,keep")
-    subjects.check_details(fields.get("subject", ""), fields.get("details", ""), code)
-    return Scenario(**fields)
+    subjects.check_details(subjects.key_of(**fields), fields.get("details", ""), code)
+    scenario = Scenario(**fields)
+    if scenario.saves and scenario.epochs < 2:
+        raise ValueError(f"the case {code!r} saves within 1 epoch, and none follows; say e2 or more")
+    return scenario
 
 
 def _part(part: str, code: str) -> tuple[str, Any]:

@@ -15,6 +15,7 @@ from conformance.scenarios_async import each_way_ahead, reading_ahead
 from conformance.scenarios_device import a_few_models, models
 from conformance.scenarios_launch import launches
 from conformance.scenarios_pipeline import a_few_pipelines, pipelines
+from conformance.scenarios_resume import each_restart, restarts
 from conformance.scenarios_workers import (
     a_few_iterables,
     a_few_workers,
@@ -41,13 +42,31 @@ TIERS = {
     for tier in (
         Tier(
             "quick",
-            {"map": 200, "workers": 4, "iterable": 8, "life": 16, "async": 8, "device": 40, "pipeline": 3},
+            {
+                "map": 200,
+                "workers": 4,
+                "iterable": 8,
+                "life": 16,
+                "async": 8,
+                "device": 40,
+                "pipeline": 3,
+                "resume": 12,
+            },
             small_draws=480,
             floor_share=0.05,
         ),
         Tier(
             "gate",
-            {"map": 1000, "workers": 24, "iterable": 40, "life": 90, "async": 50, "device": 220, "pipeline": 24},
+            {
+                "map": 1000,
+                "workers": 24,
+                "iterable": 40,
+                "life": 90,
+                "async": 50,
+                "device": 220,
+                "pipeline": 24,
+                "resume": 150,
+            },
             small_draws=4000,
             floor_share=1.0,
         ),
@@ -61,6 +80,7 @@ TIERS = {
                 "async": 1000,
                 "device": 10_000,
                 "pipeline": 600,
+                "resume": 4000,
             },
             40_000,
             floor_share=10.0,
@@ -116,6 +136,7 @@ def drawn(family: str, claims: Claims) -> st.SearchStrategy[Scenario]:
         "async": reading_ahead,
         "device": models,
         "pipeline": pipelines,
+        "resume": restarts,
     }
     return strategies[family](claims)
 
@@ -130,6 +151,7 @@ def always_tried(family: str, claims: Claims) -> list[Scenario]:
         "async": each_way_ahead,
         "device": a_few_models,
         "pipeline": a_few_pipelines,
+        "resume": each_restart,
     }
     return list(tried[family](claims))
 

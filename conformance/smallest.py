@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from conformance.scenario import Scenario, place_of, simpler
-from conformance.subjects import joined
+from conformance.subjects import joined, key_of
 
 
 def simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
@@ -15,6 +15,7 @@ def simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scen
     scenario = _usual(_in_fewer_words(scenario, violates), violates)
     for field_name in ("samples", "world_size", "batch_size", "num_workers", "epochs"):
         least = place_of(scenario.fault) + 1 if scenario.fault and field_name == "samples" else 1
+        least = 2 if scenario.saves and field_name == "epochs" else least
         for value in range(least, getattr(scenario, field_name)):
             smaller = simpler(scenario, **{field_name: value})
             if violates(smaller):
@@ -26,7 +27,8 @@ def simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scen
 def _in_fewer_words(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
     """The scenario without the words that it fails without, beginning with the last."""
     for word in reversed(scenario.details.split("+") if scenario.details else []):
-        fewer = simpler(scenario, details=joined(scenario.subject, {*scenario.details.split("+")} - {word}))
+        words = {*scenario.details.split("+")} - {word}
+        fewer = simpler(scenario, details=joined(key_of(scenario.subject, scenario.conduct), words))
         scenario = fewer if violates(fewer) else scenario
     return scenario
 

@@ -46,12 +46,40 @@ LAUNCH = {
     "child": "each instance leaves a child",
     "apart": "in a session of its own",
 }
-WORDS: Mapping[str, Mapping[str, str]] = {"device": DEVICE, "launch": LAUNCH, "pipeline": PIPELINE}
+# Of a state that is taken: what is done with it other than giving it to a new loader of the same request.
+SAVE = {
+    "unbegun": "before iter()",
+    "inside": "loaded after set_epoch()",
+    "watched": "and after each one behind it",
+    "held": "kept by the loader while it goes on",
+    "shared": "given to two loaders",
+    "used": "loaded into the loader that gave it",
+    "relayed": "taken again at once",
+    "again": "taken again a step later",
+    "left": "the rest left a step later",
+    "wider": "resumed on one rank more",
+    "narrower": "resumed on one rank less",
+    "staffed": "resumed with one worker more",
+    "larger": "resumed with micro-batches larger by one",
+    "grown": "resumed with two samples more",
+    "reseeded": "resumed with another seed",
+}
+WORDS: Mapping[str, Mapping[str, str]] = {"device": DEVICE, "launch": LAUNCH, "pipeline": PIPELINE, "save": SAVE}
 
 
-def joined(subject: str, words: set[str]) -> str:
+def key_of(subject: str = "", conduct: str = "", **_: object) -> str:
+    """Whose words the details are: those of the subject, or of what is done with a loader."""
+    return subject or conduct.partition("@")[0]
+
+
+def joined(key: str, words: set[str]) -> str:
     """The details that these words make, in their order."""
-    return "+".join(word for word in WORDS.get(subject, {}) if word in words)
+    return "+".join(word for word in WORDS.get(key, {}) if word in words)
+
+
+def added(scenario: "Scenario") -> list[str]:
+    """What the details add to the words of a loader's scenario."""
+    return [WORDS[key_of(conduct=scenario.conduct)][word] for word in scenario.details.split("+") if word]
 
 
 def has(scenario: "Scenario", word: str) -> bool:
@@ -59,11 +87,11 @@ def has(scenario: "Scenario", word: str) -> bool:
     return word in scenario.details.split("+")
 
 
-def check_details(subject: str, details: str, code: str) -> None:
-    """ValueError unless all words of the details are the subject's."""
+def check_details(key: str, details: str, code: str) -> None:
+    """ValueError unless all words of the details are those of the `key_of` their scenario."""
     for word in details.split("+") if details else []:
-        if word not in WORDS.get(subject, {}):
-            known = ", ".join(WORDS.get(subject, {})) or "none"
+        if word not in WORDS.get(key, {}):
+            known = ", ".join(WORDS.get(key, {})) or "none"
             raise ValueError(f"{word!r} in the case {code!r} is no word of its subject; the words are {known}")
 
 

@@ -14,7 +14,7 @@ from conformance.scenario import Scenario
 # raised: an exception; hung: no answer within the patience; died: the process ended; endless: far more samples than the
 # dataset holds; undecodable: a batch that holds no sample ids; unusable: `load` gave something that can't be iterated.
 FailureKind = Literal["raised", "hung", "died", "endless", "undecodable", "unusable"]
-Where = Literal["load", "set_epoch", "len", "iter", "step", "close", "model", "launch"]
+Where = Literal["load", "set_epoch", "len", "iter", "step", "close", "state_dict", "load_state_dict", "model", "launch"]
 # How often the dataset was read: when `load` had returned, before the first iterator, while a step was held, between
 # two epochs, and in the whole run.
 ReadsAt = Literal["loaded", "before", "held", "between", "read"]
@@ -115,8 +115,19 @@ class Value:
 
 
 @dataclass(frozen=True)
+class Saved:
+    """A state of a loader, pickled, and whether the epoch in which it was taken had come to its end."""
+
+    blob: bytes
+    at_the_end: bool = False
+
+
+@dataclass(frozen=True)
 class RankRun:
-    """What one rank delivered, and how it ended. `values` are those of a model, `epochs` those of a loader."""
+    """What one rank delivered, and how it ended. `values` are those of a model, `epochs` those of a loader.
+
+    `saved` is for the next run of the same scenario, and does not go into a trace.
+    """
 
     rank: int
     epochs: tuple[Epoch, ...]
@@ -125,6 +136,7 @@ class RankRun:
     reads: tuple[Read, ...] = ()
     remarks: tuple[tuple[Subject, str], ...] = ()
     values: tuple[Value, ...] = ()
+    saved: Saved | None = None
 
     def value(self, name: str) -> Value | None:
         """The value of this name, if there is one."""

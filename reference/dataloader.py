@@ -2,8 +2,9 @@
 
 Starting workers and handing out work to them is torch's; which samples come in which step and order is ours
 (`request.py`, `sampler.py`), and so are collating (`collate.py`), the state in which a worker begins (`worker.py`),
-errors (`faults.py`) and ends (`passes.py`, `processes.py`). In the modes Async and AsyncRebatched the workers are not
-torch's: they fill a ring of shared memory ahead of the consumer (`asynchronous.py`), with the same steps.
+errors (`faults.py`), ends (`passes.py`, `processes.py`) and restarts (`restarts.py`). In the modes Async and
+AsyncRebatched the workers are not torch's: they fill a ring of shared memory ahead of the consumer
+(`asynchronous.py`), with the same steps.
 
 Epochs. Each `iter(loader)` begins the next epoch, from 0 on; `set_epoch(n)` makes the next one epoch n. With
 `options.randomSeed` the order is a pure function of (seed, epoch), on one rank as on many. Without it a
@@ -34,6 +35,7 @@ from .options import Options
 from .passes import Pass
 from .processes import Workers
 from .request import count_own_steps, make_request, torch_arguments, warning
+from .restarts import Counted, Position, counted_in, position_of, state_of
 from .shuffle import check_epoch, worker_seed
 from .worker import NextEpoch, Starting
 
@@ -41,7 +43,8 @@ from .worker import NextEpoch, Starting
 class DataLoader(torch.utils.data.DataLoader[Any]):
     """Yields the combined batches of this process; see the module docstring.
 
-    Its own public names, beyond torch's: `combinedBatchSize` (N), `options`, `terminate()`, `set_epoch(n)`.
+    Its own public names, beyond torch's: `combinedBatchSize` (N), `options`, `terminate()`, `set_epoch(n)`,
+    `state_dict()`, `load_state_dict(state)`.
     A loader freezes its options. Bad arguments raise TypeError, ValueError, NotImplementedError or, for a
     shuffle over several processes without a random seed, AssertionError; each says what to do.
     """
@@ -79,6 +82,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._options = options
         self._combined_batch_size = asked.combined_batch
         self._epoch = 0
+        self._position = Position(0)
         self._base_seed = _base_seed(options, shuffle, generator)
         self._worker_seed = 0
         self._passes: weakref.WeakSet[Pass] = weakref.WeakSet()
@@ -105,10 +109,23 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
         epoch = check_epoch(self._epoch)
         self._epoch = epoch + 1
-        if self._consumer is not None:
-            return self._consumer.begin(epoch)
-        if self._steps is not None:
-            self._steps.epoch = epoch
+        # RESUME-2: what was skipped is skipped once.
+        skipped = self._position.steps if not self._position.is_begun else 0
+        self._position = Position(epoch, skipped, is_begun=True)
+        return Counted(self._begun(epoch, skipped), self._position)
+
+    def _begun(self, epoch: int, skipped: int) -> Iterator[Any]:
+        """Return an epoch that begins behind so many of its steps."""
+        if self._steps is not None and self._consumer is None:
+            self._steps.epoch, self._steps.first = epoch, skipped
+            return self._pass(epoch)
+        made = self._pass(epoch) if self._consumer is None else self._consumer.begin(epoch)
+        # The order is not ours, or the ring has begun it already: who wants what follows reads what comes before.
+        for _ in range(skipped):
+            next(made, None)
+        return made
+
+    def _pass(self, epoch: int) -> Pass:
         # ORDER-8, WORK-1: workers fetch what the sampler names, and torch hands it over in the sampler's order.
         # ORDER-10, ORDER-11: torch draws a seed from this generator, not from its global one.
         self._worker_seed = worker_seed(self._base_seed, epoch, self._options.Distributed.processId)
@@ -176,6 +193,23 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         """Make the next iteration epoch `epoch`; later ones go on counting from there."""
         # ORDER-5: an epoch that is reached directly is the same as one that is counted up to.
         self._epoch = check_epoch(epoch)
+        # RESUME-1: a trainer's loop says the number of every epoch, that of a state that was loaded, too.
+        if self._position.is_begun or self._position.epoch != epoch:
+            self._position = Position(epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return where the consumer is: plain numbers, for `load_state_dict` of a loader built alike (RESUME-8)."""
+        return state_of(self._position, counted_in(self._asked, self._base_seed))
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Let the next iteration go on where the state was taken, and later ones count on from there.
+
+        Raises TypeError or ValueError for what is no state of a loader like this one (RESUME-11). An order without
+        `options.randomSeed` belongs to the loader that drew it, and is refused as well.
+        """
+        # RESUME-9: whatever was read before.
+        self._position = position_of(state, counted_in(self._asked, self._base_seed))
+        self._epoch = self._position.epoch
 
     def terminate(self) -> None:
         """End the epochs under way and stop all workers. May be called any number of times, and iterated after."""

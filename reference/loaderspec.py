@@ -36,6 +36,8 @@ claims: dict[str, Any] = dict(
     iterable_workers="split",
     epochs="automatic",
     length=True,
+    resume=True,
+    end_of_epoch="next",
     device_options=True,
     asynchronous=True,
     # A slot of the ring is filled again once the next step is asked for (ASYNC-2).

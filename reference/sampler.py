@@ -33,6 +33,8 @@ class EpochSampler(Sampler[list[int]]):
         self.shuffle_seed = shuffle_seed
         self.shard = shard(samples, combined_batch, ranks, rank, drop_last)
         self.epoch = 0
+        self.first = 0
+        """The step with which an iteration begins: not the first one after a restart."""
 
     def __len__(self) -> int:
         # COUNT-4: the length is counted by the same rule by which the shard is cut.
@@ -40,19 +42,19 @@ class EpochSampler(Sampler[list[int]]):
 
     def __iter__(self) -> Iterator[list[int]]:
         # Not itself a generator: the epoch must be read now, not at the first step.
-        return self._steps(self.epoch)
+        return self._steps(self.epoch, self.shard[self.first * self.combined_batch :])
 
-    def _steps(self, epoch: int) -> Iterator[list[int]]:
+    def _steps(self, epoch: int, positions: range) -> Iterator[list[int]]:
         if self.shuffle_seed is None:
             # ORDER-1: unshuffled, a position is the index.
-            for step in cut(self.shard, self.combined_batch):
+            for step in cut(positions, self.combined_batch):
                 yield list(step)
             return
         # ORDER-4: the whole dataset is permuted first, alike on every rank, and sharded afterwards.
         # PART-8: the shards cover the same positions in every epoch, but other samples stand at the positions
         # that are left over.
         order = permutation(self.samples, self.shuffle_seed, epoch)
-        for step in cut(self.shard, self.combined_batch):
+        for step in cut(positions, self.combined_batch):
             yield [int(index) for index in order[step.start : step.stop]]
 
 

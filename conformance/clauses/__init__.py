@@ -15,6 +15,8 @@ from conformance.clauses import (
     pipelines,
     pipelines_ends,
     pipelines_seeds,
+    resume,
+    resume_others,
     uniformity,
     workers,
 )
@@ -39,6 +41,8 @@ __all__ = [
     "pipelines",
     "pipelines_ends",
     "pipelines_seeds",
+    "resume",
+    "resume_others",
     "uniformity",
     "workers",
 ]

@@ -15,10 +15,21 @@ from conformance.trace import Epoch, Run, Trace
 
 Level = Literal["MUST", "SHOULD"]
 Family = Literal[
-    "map", "workers", "iterable", "life", "refusals", "statistics", "samples", "async", "device", "launch", "pipeline"
+    "map",
+    "workers",
+    "iterable",
+    "life",
+    "refusals",
+    "statistics",
+    "samples",
+    "async",
+    "device",
+    "launch",
+    "pipeline",
+    "resume",
 ]
 # The order of the chapters in specs/.
-_CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER", "WORK", "ASYNC", "DEVICE", "LAUNCH", "PIPE", "ERROR", "LEAK")
+_CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER", "WORK", "ASYNC", "DEVICE", "LAUNCH", "PIPE", "RESUME", "ERROR", "LEAK")
 _MOST_LINES = 5
 _MOST_WIDTH = 72
 
