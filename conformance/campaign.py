@@ -21,7 +21,7 @@ from conformance.fleet import Fleet, Lane
 from conformance.observe import observe, with_unshuffled
 from conformance.scenario import Scenario
 from conformance.scenarios import Tier, always_tried, drawn, listed
-from conformance.smallest import simplified
+from conformance.smallest import has_options, simplified
 from conformance.trace import Trace
 
 # Scenarios that hang cost the whole patience each: so many are borne by a family, and again while looking for a smaller
@@ -180,8 +180,7 @@ class Campaign:
             found = min(violating, key=_size)
         simplest = simplified(found, violates)
         # A smaller step, or fewer ranks, may need fewer samples, which were tried with more.
-        again = simplest.asynchronous or simplest.subject == "pipeline"
-        return simplified(simplest, violates) if again else simplest
+        return simplified(simplest, violates) if has_options(simplest) else simplest
 
 
 def _about(scenario: Scenario) -> str:

@@ -43,14 +43,12 @@ class Restarts:
         while more and len(going.steps) < place:
             more = self.reader.step(going)
         state = self._state() if early is None else early
-        if "held" not in self.words:
-            self.keep(Saved(pickled(state), not more))
+        saved = Saved(pickled(state), not more)
         if more:
             self._rest(going)
         self.epochs.append(going.epoch())
         read_epochs(self.reader, self.numbers[-1:], self.epochs)
-        if "held" in self.words:
-            self.keep(Saved(pickled(state), not more))
+        self.keep(replace(saved, later=pickled(state)) if "held" in self.words else saved)
         if "used" in self.words:
             self._load(state)
             read_epochs(self.reader, self._numbers_after(not more), self.epochs)

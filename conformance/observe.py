@@ -75,14 +75,21 @@ def _gone_on_with(fleet: Fleet | Lane, main: _Circumstances, first: Run) -> Iter
     if "watched" in words:
         yield _run(fleet, "unwatched", _Circumstances(simpler(main.scenario, conduct="", details=""), main.epochs))
         return
-    run, other = first, resumed(main.scenario)
+    saved, other = _saved(first), resumed(main.scenario)
     for at, name in enumerate(("resumed", "resumed again")):
-        saved = [rank.saved for rank in run.ranks if rank.saved is not None]
-        if run.failed or "used" in words or len(saved) < len(run.ranks):
+        if not saved:
             return
-        how = _Circumstances(other, main.epochs[-2:], other_process=1 - at, saved=tuple(saved))
-        run = _run(fleet, name, how)
+        run = _run(fleet, name, _Circumstances(other, main.epochs[-2:], other_process=1 - at, saved=saved))
         yield run
+        # What was kept for longer is tried after what was kept at once.
+        held = tuple(Saved(each.later, each.at_the_end) for each in saved if each.later)
+        saved = held if not run.failed and held else _saved(run)
+
+
+def _saved(run: Run) -> tuple[Saved, ...]:
+    """The states that a run took, if it took one on each rank."""
+    saved = tuple(rank.saved for rank in run.ranks if rank.saved is not None)
+    return saved if len(saved) == len(run.ranks) and not run.failed else ()
 
 
 def _without_states(run: Run) -> Run:

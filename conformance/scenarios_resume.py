@@ -24,6 +24,8 @@ _WITHIN = (True, True, True, False)
 @st.composite
 def restarts(draw: st.DrawFn, claims: Claims) -> Scenario:
     """A state that is taken somewhere in one of the first epochs, and what is done with it."""
+    if not claims.resume:
+        return draw(st.sampled_from(list(each_restart(claims))))
     word = draw(st.sampled_from(possible(claims)))
     style: Style = draw(st.sampled_from(_styles(claims))) if word not in _others(claims) else "map"
     ranks = draw(st.integers(2 if word == "narrower" else 1, 3)) if _splits(style, claims) else 1

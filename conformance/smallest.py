@@ -33,11 +33,19 @@ def _in_fewer_words(scenario: Scenario, violates: Callable[[Scenario], bool]) ->
     return scenario
 
 
+def has_options(scenario: Scenario) -> bool:
+    """Whether it reads ahead, is of a pipeline, or of a restart."""
+    return scenario.asynchronous or scenario.saves or scenario.subject == "pipeline"
+
+
 def _usual(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
-    """A scenario that reads ahead, or of a pipeline, with as few options, and things as early, as it still fails."""
-    if not scenario.asynchronous and scenario.subject != "pipeline":
+    """A scenario of many options with as few of them, and things as early, as it still fails."""
+    if not has_options(scenario):
         return scenario
     groups: list[list[dict[str, object]]] = [
+        [dict(asynchronous=False)] if scenario.saves else [],
+        [dict(seed=0, epochs=2), dict(seed=0)] if scenario.saves else [],
+        [dict(drop_last=False)] if scenario.saves else [],
         [dict(num_workers=0, persistent_workers=False)],
         [dict(persistent_workers=False)],
         [dict(shuffle=False)],

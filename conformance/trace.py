@@ -116,10 +116,14 @@ class Value:
 
 @dataclass(frozen=True)
 class Saved:
-    """A state of a loader, pickled, and whether the epoch in which it was taken had come to its end."""
+    """A state of a loader, pickled, and whether the epoch in which it was taken had come to its end.
+
+    `later` is the same state pickled when the loader had gone on to the end, where a scenario asks for that.
+    """
 
     blob: bytes
     at_the_end: bool = False
+    later: bytes = b""
 
 
 @dataclass(frozen=True)

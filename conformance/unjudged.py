@@ -6,8 +6,15 @@ from conformance.clauses import Clause
 from conformance.scenario import Scenario, count
 
 # Clauses that can't be judged of a loader that violates one of those on the right. Who swallows errors has none that
-# comes in its place, and nothing after it; who ignores seed or epoch does not add them.
-HIDDEN_BY = {"ERROR-2": ("ERROR-1",), "WORK-14": ("ERROR-1",), "ORDER-14": ("ORDER-6", "ORDER-7")}
+# comes in its place, and nothing after it; who ignores seed or epoch does not add them. Who goes on wrongly after one
+# restart does after the second.
+HIDDEN_BY = {
+    "ERROR-2": ("ERROR-1",),
+    "WORK-14": ("ERROR-1",),
+    "ORDER-14": ("ORDER-6", "ORDER-7"),
+    **{f"RESUME-{number}": ("RESUME-8", "RESUME-1") for number in (2, 3, 4, 5, 6, 7, 9, 11)},
+    "RESUME-1": ("RESUME-8",),
+}
 # The clauses that alone are judged on a run that failed, by family (specs/README.md, "The scope rule").
 _OF_FAILED_RUNS = {"map": ("COUNT-6", "COUNT-7"), "workers": ("WORK-1",), "iterable": ("WORK-3", "WORK-4")}
 

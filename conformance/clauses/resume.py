@@ -294,25 +294,30 @@ def _until_the_state(scenario: Scenario, run: Run) -> list[int]:
 def a_state_is_of_its_moment(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A state that is kept while the loader goes on, or given to two loaders, stays what it was."""
     words = _words(scenario)
-    if words == {"held"}:
-        return _renamed(_rest_of(scenario, claims, trace, "start", "middle"), "moved-on", _MOVED)
-    run, ranks = trace.variant("resumed"), _ranks_at(scenario, trace, "start", "middle")
-    if words != {"shared"} or run is None or run.failed or not ranks:
+    once, twice = trace.variant("resumed"), trace.variant("resumed again")
+    ranks = _ranks_at(scenario, trace, "start", "middle")
+    if words not in ({"held"}, {"shared"}) or once is None or once.failed or not ranks:
         return None
-    for rank, after in ((trace.main.ranks[at], run.ranks[at]) for at in ranks):
-        first, second = after.epochs[0].steps, after.epochs[2].steps
-        # What the first loader makes of the state is RESUME-1's matter.
-        if same(scenario, claims, first, rest(scenario, rank)) and not same(scenario, claims, second, first):
-            lines = (*_line(rank, "the first loader, ", first), *_line(rank, "the second, ", second))
-            return [Finding("used-up", told(first), lines, "who loads a state must leave it as it was")]
-    return []
-
-
-_MOVED = "a state that is written to disk a moment later must be that of its own moment"
-
-
-def _renamed(verdict: Verdict, kind: str, why: str) -> Verdict:
-    return [replace(each, kind=f"{kind}-{each.kind}", why=why) for each in verdict] if verdict else verdict
+    if words == {"held"} and (twice is None or twice.failed):
+        return ends(twice, ()) if twice is not None else None
+    why = "what is written to disk a moment later, or loaded once more, must be the state of its own moment"
+    exercised = False
+    for at in ranks:
+        first = once.ranks[at].epochs[0].steps
+        second = (twice.ranks[at].epochs[0] if twice is not None else once.ranks[at].epochs[2]).steps
+        # What a restart makes of the state at its best is RESUME-1's matter.
+        if not same(scenario, claims, first, rest(scenario, trace.main.ranks[at])):
+            continue
+        exercised = True
+        if not same(scenario, claims, second, first):
+            labels = ("pickled at once, ", "later, ") if twice is not None else ("the first loader, ", "the second, ")
+            lines = [
+                line
+                for label, steps in zip(labels, (first, second), strict=True)
+                for line in _line(trace.main.ranks[at], label, steps)
+            ]
+            return [Finding("moved-on" if twice is not None else "used-up", told(first), tuple(lines), why)]
+    return [] if exercised else None
 
 
 @clause("RESUME-8", family="resume", dataset="any", applies=resumes, floor=20)
@@ -343,8 +348,16 @@ def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
         return []
     if _failed(trace.main):
         return ends(trace.main, ())
+    fresh = trace.variant("resumed")
     ranks = _ranks_at(scenario, trace, "start", "middle")
-    for rank in (trace.main.ranks[at] for at in ranks):
+    if fresh is None or fresh.failed or not ranks:
+        return None
+    exercised = False
+    for rank, other in ((trace.main.ranks[at], fresh.ranks[at]) for at in ranks):
+        # What a new loader makes of the state is RESUME-1's matter.
+        if not same(scenario, claims, other.epochs[0].steps, rest(scenario, rank)):
+            continue
+        exercised = True
         finding = _differs(scenario, claims, rank, rank.epochs[scenario.epochs].steps)
         if finding:
             lines = (
@@ -353,7 +366,7 @@ def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
             )
             why = "a state that is loaded and not used is a restart that nobody notices; an error is right too"
             return [replace(finding, kind="not-loaded", delivered=lines, why=why)]
-    return [] if ranks else None
+    return [] if exercised else None
 
 
 # --- who promises nothing -------------------------------------------------------------------------------------------

@@ -15,8 +15,6 @@ from tests.known_bad.correct import FULL, KnownBad, claim, through_a_buffer
 RESUMING = claim(FULL, device_options=None, resume=True, elastic=True, end_of_epoch="next")
 STEADY = claim(RESUMING, elastic=None)
 COUNTING = claim(STEADY, epochs="automatic")
-# What of a state must be that of the request.
-_FIXED = ("samples", "seed")
 
 
 class Resuming(KnownBad):
@@ -40,23 +38,24 @@ class Resuming(KnownBad):
         """Where all ranks are, when each is as far as this one."""
         # RESUME-4
         epoch, given = (self.epoch + 1, 0) if self.ended else (self.epoch, self.given)
-        seed = self.request.seed if self.request.shuffle else None
-        return {"epoch": epoch, "given": given, "samples": len(self.request.dataset), "seed": seed}
+        return {"epoch": epoch, "given": given, **self.facts()}
+
+    def facts(self) -> dict[str, Any]:
+        """What a state must have in common with the request (RESUME-11)."""
+        return {
+            "samples": len(self.request.dataset),
+            "seed": self.request.seed if self.request.shuffle else None,
+        }
 
     def load_state_dict(self, state: Any) -> None:
         """Go on from there."""
-        self.check_state(state)
+        for name, mine in self.facts().items():
+            if state[name] != mine:
+                raise ValueError(f"the state is of {name} {state[name]}, and this loader has {mine}")
         self.begun = self.ended = False
         self.epoch, self.skipped = state["epoch"], state["given"]
         # RESUME-5
         self.given = self.skipped
-
-    def check_state(self, state: Any) -> None:
-        """Refuse what does not fit (RESUME-11)."""
-        mine = self.state_dict()
-        for name in _FIXED:
-            if state[name] != mine[name]:
-                raise ValueError(f"the state is of {name} {state[name]}, and this loader has {mine[name]}")
 
     def set_epoch(self, epoch: int) -> None:
         """Say which epoch comes next; the one of the state that was loaded goes on."""
@@ -106,15 +105,9 @@ class Stopping(Resuming):
     claims: ClassVar[dict[str, Any]] = STEADY
     families: ClassVar[tuple[str, ...]] = ("resume",)
 
-    def check_state(self, state: Any) -> None:
-        """Refuse what does not fit, and other steps or ranks too."""
-        super().check_state(state)
-        if state["round"] != self.round:
-            raise ValueError(f"the state counts rounds of {state['round']}, and this loader has {self.round}")
-
-    def state_dict(self) -> Any:
-        """Where it is, and what it counts in."""
-        return {**super().state_dict(), "round": self.round}
+    def facts(self) -> dict[str, Any]:
+        """What a state must have in common with the request: steps and ranks as well."""
+        return {**super().facts(), "round": self.round}
 
 
 class CorrectStopping(Stopping):
@@ -147,9 +140,8 @@ class CountsWhatItHasRead(Stopping):
     """The state counts the step that was read ahead and given to nobody."""
 
     clause = "RESUME-1"
-    smallest = "n3,w1,b1,keep,e2,save@1"
+    smallest = "n2,w1,b1,keep,e2,save@1"
     report = "lhotse-speech/lhotse#785"
-    related = ("RESUME-3", "RESUME-5", "RESUME-7", "RESUME-9")
 
     def deliver(self, steps: list[list[int]]) -> Iterator[Any]:
         """Fetch a step before it is asked for, and count it."""
@@ -171,7 +163,7 @@ class CountsAStepWhenTheNextIsAskedFor(Stopping):
     clause = "RESUME-1"
     smallest = "n2,w1,b1,keep,e2,save@1"
     report = "NVIDIA/Megatron-Energon PR #79"
-    related = ("RESUME-4", "RESUME-5", "RESUME-7", "RESUME-9")
+    related = ("RESUME-4",)
 
     def deliver(self, steps: list[list[int]]) -> Iterator[Any]:
         """Fetch each step, and count it too late."""
@@ -187,7 +179,7 @@ class SkipsSamplesForSteps(Stopping):
     clause = "RESUME-1"
     smallest = "n3,w1,b2,keep,e2,save@1"
     report = "mosaicml/llm-foundry PR #1277"
-    related = ("RESUME-4", "RESUME-5", "RESUME-7", "RESUME-9")
+    related = ("RESUME-4",)
 
     def left(self, skipped: int) -> list[list[int]]:
         """The steps behind too few samples."""
@@ -200,7 +192,7 @@ class GoesOnInTheFirstEpoch(Stopping):
     clause = "RESUME-1"
     smallest = "n4,w1,b1,keep,shuffle,e3,save@1"
     report = "huggingface/transformers PR #40691"
-    related = ("RESUME-2", "RESUME-3", "RESUME-4", "RESUME-5", "RESUME-7", "RESUME-9")
+    related = ("RESUME-2", "RESUME-3", "RESUME-4")
     claims: ClassVar[dict[str, Any]] = COUNTING
 
     def load_state_dict(self, state: Any) -> None:
@@ -213,9 +205,8 @@ class LosesItsBuffer(Stopping):
     """What stood in the shuffle's buffer is neither given nor in the state."""
 
     clause = "RESUME-1"
-    smallest = "n3,w1,b1,keep,shuffle,e2,save@1"
+    smallest = "n2,w1,b1,keep,shuffle,e2,save@1"
     report = "huggingface/datasets#7444"
-    related = ("RESUME-5", "RESUME-7", "RESUME-9", "RESUME-11")
     claims: ClassVar[dict[str, Any]] = claim(STEADY, shuffle="buffered", when_keeping="uneven")
 
     def left(self, skipped: int) -> list[list[int]]:
@@ -236,6 +227,7 @@ class SkipsInEveryEpoch(Stopping):
     clause = "RESUME-2"
     smallest = "n2,w1,b1,keep,e2,save@1"
     report = "NVIDIA-NeMo/Megatron-Bridge#4565"
+    related = ("RESUME-4",)
     claims: ClassVar[dict[str, Any]] = COUNTING
     offset = 0
 
@@ -317,7 +309,7 @@ class GivesItsLastStepAgain(Stopping):
     """At the end of an epoch the last step is not counted."""
 
     clause = "RESUME-4"
-    smallest = "n1,w1,b1,keep,e2,save@2"
+    smallest = "n2,w1,b1,keep,e2,save@3"
     report = "Lightning-AI/litData#363"
 
     def state_dict(self) -> Any:
@@ -365,7 +357,7 @@ class GivesBackTheStateItWasGiven(Stopping):
     """The state that was loaded is returned for the rest of the epoch."""
 
     clause = "RESUME-5"
-    smallest = "n3,w1,b1,keep,e2,save@1,with=again"
+    smallest = "n2,w1,b1,keep,e2,save@0,with=again"
     report = "Lightning-AI/pytorch-lightning#19122"
     loaded: Any = None
 
@@ -381,55 +373,56 @@ class GivesBackTheStateItWasGiven(Stopping):
 
 
 class DropsWhatIsReadyForAState(Stopping):
-    """Taking a state throws away the step that was read ahead."""
+    """A second state in one epoch throws away the step that was read ahead for the first."""
 
     clause = "RESUME-6"
-    smallest = "n3,w1,b1,keep,e2,save@0,with=watched"
+    smallest = "n2,w1,b1,keep,e2,save@0,with=watched"
     report = "OpenRLHF/OpenRLHF#1320"
     taken = 0
 
     def state_dict(self) -> Any:
-        """Where it is; the second state and those behind it drain."""
+        """Where it is."""
         self.taken += 1
         return super().state_dict()
 
     def deliver(self, steps: list[list[int]]) -> Iterator[Any]:
-        """Fetch each step, but for one after many states."""
+        """Fetch each step, but for one after two states."""
         for batch in super().deliver(steps):
-            if self.taken < 2:
+            if self.taken > 1:
+                self.taken = 0
+            else:
                 yield batch
-            self.taken = min(self.taken, 1)
+        self.taken = 0
 
 
 class MovesOnWithItsState(Stopping):
-    """The state is the loader's own dict, which is counted on."""
+    """The state is the loader's own dict, which is counted on. (No public report.)"""
 
     clause = "RESUME-7"
-    smallest = "n2,w1,b1,keep,e2,save@0,with=held"
-    report = "(none)"
+    smallest = "n1,w1,b1,keep,e2,save@0,with=held"
+    related = ("RESUME-9",)
 
     def __init__(self, request: Any) -> None:
-        self.own: dict[str, Any] = {}
+        self.state: dict[str, Any] = {}
         super().__init__(request)
 
     def state_dict(self) -> Any:
         """The own dict, brought up to date."""
-        self.own.update(super().state_dict())
-        return self.own
+        self.state.update(super().state_dict())
+        return self.state
 
     def deliver(self, steps: list[list[int]]) -> Iterator[Any]:
         """Fetch each step, and keep the dict up to date."""
         for batch in super().deliver(steps):
-            self.own.update(given=self.given)
+            self.state.update(given=self.given)
             yield batch
 
 
 class TakesTheStateApart(Stopping):
-    """Loading takes the position out of the state."""
+    """Loading takes the position out of the state. (No public report.)"""
 
     clause = "RESUME-7"
     smallest = "n2,w1,b1,keep,e2,save@1,with=shared"
-    report = "(none)"
 
     def load_state_dict(self, state: Any) -> None:
         """Go on from there, and leave 0 behind."""
@@ -449,9 +442,6 @@ class HasNoStateBeforeItBegins(Stopping):
         if not self.begun:
             raise AttributeError("there is no iterator yet")
         return super().state_dict()
-
-    def check_state(self, state: Any) -> None:
-        """Any state will do."""
 
 
 class KeepsALockInItsState(Stopping):
@@ -486,7 +476,7 @@ class CountsStepsOfOneRank(Resuming):
     """The state counts the steps of a rank, whatever the number of ranks."""
 
     clause = "RESUME-10"
-    smallest = "n3,w1,b1,keep,e2,save@1,with=wider"
+    smallest = "n2,w1,b1,keep,e2,save@1,with=wider"
     report = "Lightning-AI/litData PR #878"
     related = ("RESUME-11",)
     families: ClassVar[tuple[str, ...]] = ("resume",)
@@ -514,24 +504,28 @@ class SkipsStepsOfAnotherSize(Stopping):
     """The state counts steps, and does not say of which size."""
 
     clause = "RESUME-11"
-    smallest = "n3,w1,b1,keep,e2,save@1,with=larger"
+    smallest = "n2,w1,b1,keep,e2,save@1,with=wider"
     report = "NVIDIA-BioNeMo/bionemo-recipes PR #1250"
 
     def state_dict(self) -> Any:
         """Where it is, in steps."""
         state = super().state_dict()
-        return {**state, "given": state["given"] // self.round, "round": 0}
+        return {**state, "given": state["given"] // self.round}
+
+    def facts(self) -> dict[str, Any]:
+        """What must be alike: neither steps nor ranks."""
+        return Resuming.facts(self)
 
     def load_state_dict(self, state: Any) -> None:
         """Go on behind so many steps of this loader's."""
-        super().load_state_dict({**state, "given": state["given"] * self.round, "round": self.round})
+        super().load_state_dict({**state, "given": state["given"] * self.round})
 
 
 class HasAStateForShow(Stopping):
     """Promises no restart, takes a state, and does nothing with it."""
 
     clause = "RESUME-12"
-    smallest = "n3,w1,b1,keep,e2,save@1"
+    smallest = "n2,w1,b1,keep,e2,save@1"
     report = "Lightning-AI/pytorch-lightning#19122"
     claims: ClassVar[dict[str, Any]] = claim(STEADY, resume=None, end_of_epoch=None)
 

@@ -14,7 +14,11 @@ _ID = re.compile(rf"\b(?:{'|'.join(sorted({clause.partition('-')[0] for clause i
 _HEADING = re.compile(r"^#+ ([A-Z]+-\d+)$", re.MULTILINE)
 
 # Clauses that no line of a loader can obey by itself; each with the reason.
-HARNESS_ONLY: dict[str, str] = {"ERROR-8": "the reference raises what fails, and skips nothing"}
+HARNESS_ONLY: dict[str, str] = {
+    "ERROR-8": "the reference raises what fails, and skips nothing",
+    "RESUME-10": "the reference refuses other ranks: its shards are blocks, of which each rank has read a part",
+    "RESUME-12": "the reference promises to go on",
+}
 
 
 def _cited(folder: str) -> set[str]:
