@@ -18,6 +18,10 @@ class MapDataset:
     def __init__(self, length: int) -> None:
         self.length = length
 
+    def __repr__(self) -> str:
+        # The same in every process: a checkpoint may name its dataset by this.
+        return f"{type(self).__name__}({self.length})"
+
     def __len__(self) -> int:
         return self.length
 

@@ -94,6 +94,8 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     """Build the loader that the task asks for, read it as its conduct says, and write down what came."""
     if task.after_others:
         _read_another_loader(implementation, task, workdir)
+    if task.saved:
+        workdir = task.saved[task.arguments["rank"] % len(task.saved)].workdir
     found = Findings([], [])
     watch = _watch(task, workdir)
     failure = None
@@ -120,7 +122,7 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
         states,
         reads,
         tuple(found.remarks),
-        saved=found.saved[-1] if found.saved else None,
+        saved=replace(found.saved[-1], workdir=workdir) if found.saved else None,
     )
 
 

@@ -82,7 +82,7 @@ def _gone_on_with(fleet: Fleet | Lane, main: _Circumstances, first: Run) -> Iter
         run = _run(fleet, name, _Circumstances(other, main.epochs[-2:], other_process=1 - at, saved=saved))
         yield run
         # What was kept for longer is tried after what was kept at once.
-        held = tuple(Saved(each.later, each.at_the_end) for each in saved if each.later)
+        held = tuple(replace(each, blob=each.later, later=b"") for each in saved if each.later)
         saved = held if not run.failed and held else _saved(run)
 
 

@@ -104,6 +104,9 @@ class WatchedIterable:
         self.watch = watch
         self.buffer: Any = None
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.length})"
+
     def __iter__(self) -> Iterator[Any]:
         for index in range(self.length):
             self.watch.read(index, self)

@@ -30,6 +30,11 @@ known_failures = torch_map.known_failures
 
 def load(request: Any) -> Any:
     """One rank's loader, made from the one that a script has for a single process."""
+    return prepared(request, stateful=False)
+
+
+def prepared(request: Any, stateful: bool) -> Any:
+    """The same, with a state if it is to have one."""
     PartialState(cpu=True)
     whole: DataLoader[Any] = DataLoader(
         request.dataset,
@@ -45,4 +50,5 @@ def load(request: Any) -> Any:
         process_index=request.rank,
         use_seedable_sampler=True,
         data_seed=request.seed,
+        use_stateful_dataloader=stateful,
     )

@@ -77,6 +77,14 @@ PEERS: tuple[Peer, ...] = (
         f"{_HUB}/accelerate/package_reference/torch_wrappers",
     ),
     Peer(
+        "accelerate-stateful",
+        "accelerate use_stateful_dataloader",
+        "torch",
+        "accelerate_stateful",
+        ("accelerate", "torchdata"),
+        f"{_HUB}/accelerate/usage_guides/checkpoint",
+    ),
+    Peer(
         "datasets",
         "HuggingFace datasets, map-style",
         "torch",
@@ -91,7 +99,7 @@ PEERS: tuple[Peer, ...] = (
         "HuggingFace datasets, streaming",
         "torch",
         "datasets_streaming",
-        ("datasets", "torch"),
+        ("datasets", "torchdata"),
         f"{_HUB}/datasets/stream",
         patience=60.0,
     ),

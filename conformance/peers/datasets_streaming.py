@@ -2,22 +2,24 @@
 
 Source of the claims: https://huggingface.co/docs/datasets/stream ("Shuffle": a buffer; "set_epoch": the seed becomes
 seed + epoch; "split_dataset_by_node": whole shards to nodes if their number divides evenly, else "each node keeps 1
-example out of world_size"; workers share the shards).
+example out of world_size"; workers share the shards; "Save a dataset checkpoint and resume iteration": torchdata's
+StatefulDataLoader is used for that, and "examples from shuffle buffers are lost").
 
 As map-style there is one shard, of which each rank keeps one example in world_size: "uneven", "strided". As
 iterable-style there is one shard for each worker of each rank. Rows hold the number of a sample; a mapping gives the
 sample. Batches are plain lists, so that no collating of torch's is judged a second time.
 
 Not claimed: `length` (a stream has none); `workers` (they share the shards, so that their number is part of the order);
-`resume` (the buffer of a shuffle is not part of the state, and it warns of that). `smallest` is 1: an empty Dataset
-can't be cut into shards, and it says so.
+`resume` of a shuffled epoch (the buffer is not part of the state, and it warns of that). `smallest` is 1: an empty
+Dataset can't be cut into shards, and it says so.
 """
 
 from typing import Any
 
 from datasets import Dataset
 from datasets.distributed import split_dataset_by_node
-from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data import IterableDataset
+from torchdata.stateful_dataloader import StatefulDataLoader
 
 claims: dict[str, Any] = dict(
     datasets=("map", "iterable"),
@@ -27,6 +29,7 @@ claims: dict[str, Any] = dict(
     shuffle="buffered",
     iterable_workers="split",
     epochs="set_epoch",
+    resume="unshuffled",
     smallest=1,
 )
 
@@ -36,7 +39,7 @@ class StreamLoader:
 
     def __init__(self, stream: Any, request: Any) -> None:
         self.stream = stream
-        self.loader: DataLoader[Any] = DataLoader(
+        self.loader: Any = StatefulDataLoader(
             stream,
             batch_size=request.batch_size,
             drop_last=request.drop_last,
@@ -50,6 +53,14 @@ class StreamLoader:
     def set_epoch(self, epoch: int) -> None:
         """Tell the stream."""
         self.stream.set_epoch(epoch)
+
+    def state_dict(self) -> Any:
+        """Where stream and workers are."""
+        return self.loader.state_dict()
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on from there."""
+        self.loader.load_state_dict(state)
 
 
 def load(request: Any) -> StreamLoader:

@@ -11,11 +11,12 @@ a sampler takes no empty dataset, and says so. Not claimed: `length`; `workers` 
 anew, a second and more, so that a run would take hours).
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import grain
 import numpy as np
+
+from conformance.peers.grain_states import OfEpochs
 
 claims: dict[str, Any] = dict(
     when_dropping="drop",
@@ -23,24 +24,18 @@ claims: dict[str, Any] = dict(
     layout="contiguous",
     shuffle="global",
     epochs="set_epoch",
+    resume=True,
     smallest=1,
 )
 
 
-class EpochLoader:
+class EpochLoader(OfEpochs):
     """The loader of one epoch after the other."""
 
-    def __init__(self, request: Any) -> None:
-        self.asked = request
-        self.set_epoch(0)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.loader)
-
-    def set_epoch(self, epoch: int) -> None:
-        """Make the sampler of an epoch, and the loader with it."""
+    def begin(self) -> Any:
+        """Make the sampler of an epoch, the loader with it, and its iterator."""
         asked = self.asked
-        (seed,) = np.random.SeedSequence((asked.seed, epoch)).generate_state(1)
+        (seed,) = np.random.SeedSequence((asked.seed, self.epoch)).generate_state(1)
         sampler = grain.samplers.IndexSampler(
             num_records=len(asked.dataset),
             num_epochs=1,
@@ -49,7 +44,7 @@ class EpochLoader:
             seed=int(seed),
         )
         batch = grain.transforms.Batch(asked.batch_size, drop_remainder=asked.drop_last, batch_fn=list)
-        self.loader = grain.DataLoader(data_source=asked.dataset, sampler=sampler, operations=[batch], worker_count=0)
+        return iter(grain.DataLoader(data_source=asked.dataset, sampler=sampler, operations=[batch], worker_count=0))
 
 
 def load(request: Any) -> EpochLoader:

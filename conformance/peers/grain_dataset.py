@@ -9,10 +9,11 @@ rounds of ranks by the same slicing. Not claimed: `length`; `workers` (each is a
 second and more, so that a run would take hours).
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import grain
+
+from conformance.peers.grain_states import OfEpochs
 
 claims: dict[str, Any] = dict(
     when_dropping="drop",
@@ -20,32 +21,30 @@ claims: dict[str, Any] = dict(
     layout="strided",
     shuffle="global",
     epochs="set_epoch",
+    resume=True,
 )
 
 
-class EpochDataset:
+class EpochDataset(OfEpochs):
     """The part of a dataset that is an epoch of a rank."""
 
     def __init__(self, request: Any) -> None:
-        self.asked = request
-        self.set_epoch(0)
+        super().__init__(request)
+        # To a slice they are just numbers.
+        if not 0 <= request.rank < request.world_size:
+            raise ValueError(f"there is no rank {request.rank} of {request.world_size}; give one from 0 on, below that")
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.epoch.to_iter_dataset())
-
-    def set_epoch(self, epoch: int) -> None:
+    def begin(self) -> Any:
         """Take the part that is this epoch."""
         asked = self.asked
         samples, ranks = len(asked.dataset), asked.world_size
-        # To a slice they are just numbers.
-        if not 0 <= asked.rank < ranks:
-            raise ValueError(f"there is no rank {asked.rank} of {ranks}; give one from 0 to {ranks - 1}")
         whole = grain.MapDataset.source(asked.dataset)
         if asked.shuffle:
             whole = whole.shuffle(seed=asked.seed)
         used = samples - samples % ranks if asked.drop_last else samples
-        mine = whole.repeat(epoch + 1)[epoch * samples + asked.rank : epoch * samples + used : ranks]
-        self.epoch = mine.batch(asked.batch_size, drop_remainder=asked.drop_last, batch_fn=list)
+        first, last = self.epoch * samples + asked.rank, self.epoch * samples + used
+        mine = whole.repeat(self.epoch + 1)[first:last:ranks]
+        return iter(mine.batch(asked.batch_size, drop_remainder=asked.drop_last, batch_fn=list).to_iter_dataset())
 
 
 def load(request: Any) -> EpochDataset:

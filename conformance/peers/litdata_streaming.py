@@ -2,12 +2,12 @@
 
 Source of the claims: https://github.com/Lightning-AI/litData (README: "Shuffle", "drop_last: drops the last items to
 ensure that all processes/workers return the same amount of data"; shuffled anew in each epoch, which the loader counts
-by itself; `len(loader)`).
+by itself; `len(loader)`; "Pause & resume data streaming": `state_dict` and `load_state_dict` of the loader).
 
 The chunks hold the numbers of two samples each, and `transform` gives the sample. `smallest` is 1: a dataset of no
 items can't be written. Not claimed: `layout` (chunks are dealt out to ranks and workers); a policy without drop_last
 (several ranks are meant to use it, and it warns of what may come without); `workers` (each makes batches of its own
-chunks); `resume` (no clause of this version judges it).
+chunks).
 """
 
 import os
@@ -22,6 +22,8 @@ claims: dict[str, Any] = dict(
     shuffle="buffered",
     epochs="automatic",
     length=True,
+    resume=True,
+    end_of_epoch="next",
     smallest=1,
 )
 
