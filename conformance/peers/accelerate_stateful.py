@@ -7,11 +7,13 @@ torchdata installed, `load_state` resumes from the exact point in the middle of 
 from typing import Any
 
 from conformance.peers import accelerate_prepared
+from conformance.peers.accelerate_prepared import prepared
 
 claims: dict[str, Any] = {**accelerate_prepared.claims, "resume": True}
-known_failures = accelerate_prepared.known_failures
+# The case of WORK-9 shows nothing here.
+known_failures = {name: known for name, known in accelerate_prepared.known_failures.items() if name != "WORK-9"}
 
 
 def load(request: Any) -> Any:
     """One rank's loader, with a state."""
-    return accelerate_prepared.prepared(request, stateful=True)
+    return prepared(request, stateful=True)

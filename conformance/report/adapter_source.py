@@ -95,8 +95,9 @@ def _written_out(module: str) -> str:
     name = module.removeprefix(f"{_PEERS}.").partition(".")[0]
     source = (Path(peers.__file__).parent / f"{name}.py").read_text(encoding="utf-8")
     body = ast.parse(source).body
-    if not _has_load(body):
-        return _written_out(_other_peer(body))
+    other = _other_peer(body)
+    if not _has_load(body) and other:
+        return _written_out(other)
     imports = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom) and not _is_ours(each)]
     code = [each for each in body[1:] if not isinstance(each, ast.Import | ast.ImportFrom) and not _is_claims(each)]
     guarded = _GUARD.format(imports="\n".join(f"    {_text(source, each)}" for each in imports))
@@ -110,11 +111,11 @@ def _takes_parts(statement: ast.stmt) -> TypeGuard[ast.ImportFrom]:
 
 
 def _other_peer(body: Sequence[ast.stmt]) -> str:
-    """The peer whose load this one takes."""
+    """The peer whose load this one takes, or "" if this is but a part of others."""
     for each in body:
         if isinstance(each, ast.ImportFrom) and each.module and _is_ours(each):
             return each.module if each.module != _PEERS else f"{_PEERS}.{each.names[0].name}"
-    raise AssertionError("a peer has a load of its own, or takes that of another peer")
+    return ""
 
 
 def _is_claims(statement: ast.stmt) -> bool:

@@ -6,7 +6,7 @@ from conformance.campaign import Case
 from conformance.contract import AHEAD, Claims
 from conformance.member import Task
 from conformance.report.adapter_source import Adapter
-from conformance.report.script.checks import CHECKS, COMPLETE, OF_CONSUMERS, OF_FAILURES, check_of
+from conformance.report.script.checks import CHECKS, COMPLETE, OF_CONSUMERS, OF_FAILURES, OF_RESTARTS, check_of
 from conformance.scenario import ODD_KINDS, Scenario
 
 OF_GENERATORS = ("ORDER-10", "ORDER-11")
@@ -14,6 +14,8 @@ OF_GENERATORS = ("ORDER-10", "ORDER-11")
 _FACTORS = ("world_size", "batch_size", "gradient_accumulation", "replication_factor", "device_iterations")
 _READ = ("drop_last", "shuffle", "num_workers", "persistent_workers", "epochs", "seed", "seeds")
 _SCRIPTED = (*_FACTORS, *_READ, "variant", "refusal")
+# What may be done with a state in a script, and nothing ("").
+_IN_A_RESTART = {"", "unbegun", "held", "shared", "used", "relayed", "again", "left"}
 _OF_CONSUMERS = ("dataset", "fault", "conduct", "kind", "asynchronous", *AHEAD)
 # Checks that know one rank which keeps everything: what came before a fault, and what a whole epoch is.
 _OF_ANY_RANKS = (*(f"WORK-{number}" for number in range(1, 12)), "ASYNC-1", "ASYNC-6", "ASYNC-9")
@@ -58,6 +60,8 @@ _ARRAYS = ("buffer", "large", "arrays", "tensors", *ODD_KINDS)
 def has_script(case: Case) -> bool:
     """Whether a reproduction script can show the case: its clause has a check, and it asks for nothing unusual."""
     scenario = case.scenario
+    if case.clause in OF_RESTARTS:
+        return set(scenario.details.split("+")) <= _IN_A_RESTART and not scenario.asynchronous
     known = (*_SCRIPTED, *_OF_CONSUMERS) if case.clause in OF_CONSUMERS else _SCRIPTED
     if case.clause in _OF_ONE_RANK and (scenario.world_size != 1 or scenario.drop_last or scenario.shuffle):
         return False
@@ -79,6 +83,8 @@ def roots_of(case: Case, adapter: Adapter) -> dict[str, str]:
     scenario = case.scenario
     roots = {check_of(case.clause, scenario.samples).__name__: "check", "main": "main", "one_rank": "one_rank"}
     roots |= {adapter.implementation: "implementation"} | ({adapter.find: "find"} if adapter.find else {})
+    if case.clause in OF_RESTARTS:
+        return {**roots, "read_with_restart": "read"}
     if case.clause not in OF_CONSUMERS:
         return {**roots, "read_epochs": "read"}
     roots |= {_conduct(scenario): "consume"} if scenario.conduct != "quit" else {}
@@ -105,8 +111,16 @@ def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> froz
     """What this case needs of the lines that not every script needs. `tasks` are those of one rank."""
     consumers, clause, scenario = case.clause in OF_CONSUMERS, case.clause, case.scenario
     fault = scenario.fault.partition("@")[0] if consumers else ""
+    restarts = clause in OF_RESTARTS
+    words = scenario.details.split("+") if restarts else []
     needs = {
-        "complete": clause in COMPLETE if consumers else clause not in OF_FAILURES,
+        "complete": clause in COMPLETE if consumers or restarts else clause not in OF_FAILURES,
+        "saved": restarts,
+        "together": not restarts,
+        "step": "again" in words or "left" in words,
+        "second": "again" in words,
+        "rest": "left" not in words,
+        **{word: word in words for word in ("unbegun", "held", "shared", "used", "relayed")},
         "set_epoch": claims.epochs != "automatic",
         "failures": clause in OF_FAILURES,
         "states": clause in OF_GENERATORS,
@@ -120,7 +134,7 @@ def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> froz
         "kind": bool(scenario.kind),
         "arrays": scenario.kind in _ARRAYS,
         "buffer": scenario.kind == "buffer",
-        "consumer": consumers,
+        "consumer": consumers or restarts,
         "watched": bool(fault) or clause in _LOGGED or scenario.asynchronous,
         "log": clause in _LOGGED or scenario.asynchronous,
         "info": clause in _WITH_INFO,

@@ -24,6 +24,7 @@ def guarantees(report: Report) -> tuple[str, ...]:
         *_order(report, held),
         *_updates(held),
         *_pipelines(held),
+        *_restarts(report, held),
     )
 
 
@@ -121,6 +122,13 @@ def _pipelines(held: frozenset[str]) -> Iterator[str]:
         yield f"pipelines: each element at most once over workers and ranks{loses}"
     if {"PIPE-5", "PIPE-7", "PIPE-9"} <= held:
         yield "pipelines: deterministic per (seed, epoch), whatever the number of workers"
+
+
+def _restarts(report: Report, held: frozenset[str]) -> Iterator[str]:
+    if {"RESUME-1", "RESUME-2", "RESUME-5", "RESUME-8"} <= held:
+        shuffled = " if it is unshuffled" if report.claims.resume == "unshuffled" else ""
+        others = ", with other ranks and workers too" if "RESUME-10" in held else ""
+        yield f"goes on with a stopped epoch{shuffled}, as often as it is stopped{others}"
 
 
 def _order(report: Report, held: frozenset[str]) -> Iterator[str]:

@@ -27,7 +27,7 @@ from conformance.report.text import COLUMNS, REPRO_FOLDER
 from conformance.scenario import place_of
 from conformance.sources import HASH_SEEDS, SpawnedSource
 from conformance.spec_text import clause_text
-from conformance.trace import Epoch, RankRun, Trace
+from conformance.trace import Epoch, RankRun, Saved, Trace
 
 PATIENCE = 10.0
 # Whoever orders by the clock, or by nothing at all, gives the same small order twice now and then.
@@ -74,9 +74,10 @@ def script(case: Case, implementation_spec: str, claims: Claims | None = None, p
     claims = claims or _claims_of(implementation_spec)
     adapter = adapter_of(implementation_spec)
     plan = _plan_of(case)
-    flags = flags_of(case, claims, [tasks[0] for tasks in plan.tasks], any(plan.shifts))
+    again = any(plan.shifts) and not case.scenario.saves
+    flags = flags_of(case, claims, [tasks[0] for tasks in plan.tasks], again)
     pieces = pieces_for(roots_of(case, adapter), flags)
-    facts = "\n".join([*_constants(case, adapter, plan, patience), _case(case, claims, "\n".join(pieces))])
+    facts = "\n".join([*_constants(case, claims, adapter, plan, patience), _case(case, claims, "\n".join(pieces))])
     imports = imports_for([*pieces, facts, _START])
     # A reader who wants to know the rule and the loader has seen both when the rest begins.
     pieces.insert(next(at for at, piece in enumerate(pieces) if piece.startswith(_PROBES)), _MACHINERY)
@@ -100,7 +101,14 @@ class _Plan:
         """Note the tasks; every rank ends at once."""
         self.tasks.append(tasks)
         self.shifts.append(shift)
-        return tuple(RankRun(task.arguments["rank"], tuple(Epoch(at, ()) for at in task.epochs)) for task in tasks)
+        return tuple(_ended(task) for task in tasks)
+
+
+def _ended(task: Task) -> RankRun:
+    """A run that ended, and left a state if the next one goes on with it."""
+    leaves = task.conduct.startswith("save") and (not task.saved or {"again", "relayed"} & set(task.words))
+    saved = Saved(b"", later=b"later" if "held" in task.words else b"") if leaves else None
+    return RankRun(task.arguments["rank"], tuple(Epoch(at, ()) for at in task.epochs), saved=saved)
 
 
 def _plan_of(case: Case) -> _Plan:
@@ -133,7 +141,7 @@ def _docstring(case: Case, implementation: str) -> str:
     return f'"""{text}\n"""'
 
 
-def _constants(case: Case, adapter: Adapter, plan: _Plan, patience: float) -> list[str]:
+def _constants(case: Case, claims: Claims, adapter: Adapter, plan: _Plan, patience: float) -> list[str]:
     main = plan.tasks[0]
     # An adapter may read any field of a request; what the case does not ask for has its usual value.
     usual = {each.name: each.default for each in fields_of(Request) if each.default is not MISSING}
@@ -152,19 +160,22 @@ def _constants(case: Case, adapter: Adapter, plan: _Plan, patience: float) -> li
         f"RANDOM_SEED = {main[0].random_seed}  # of the global generators, before each run",
         f"PATIENCE = {seconds:g}  # seconds for a run of all its epochs",
         f"ATTEMPTS = {attempts}  # without a fault, before it counts as fixed",
-        *_places(case),
+        *_places(case, claims),
         "# What each run changes, and the epochs that it reads.",
         f"RUNS = {_runs(case, plan)}",
     ]
 
 
-def _places(case: Case) -> list[str]:
+def _places(case: Case, claims: Claims) -> list[str]:
     """Where the fault is and when the consumer acts, in cases that have that, and what is counted."""
     lines = []
     if case.scenario.fault:
         lines.append(f"PLACE = {place_of(case.scenario.fault)}  # where the fault is: {case.scenario.fault}")
     if "@" in case.scenario.conduct:
         lines.append(f"AFTER = {place_of(case.scenario.conduct)}  # the steps that are read first")
+    if case.scenario.saves:
+        skips = claims.end_of_epoch == "next"
+        lines.append(f"SKIPS_THE_END = {skips}  # whether a state of an epoch's end is one of the next epoch")
     if case.scenario.asynchronous:
         lines.append(f"STEP = {case.scenario.combined_batch}  # samples")
         awaited = (case.scenario.reads_before, case.scenario.reads_between)
@@ -215,6 +226,7 @@ def _case(case: Case, claims: Claims, source: str) -> str:
         "iterable_workers": claims.iterable_workers,
         "errors": claims.errors,
         "epochs_claim": claims.epochs,
+        "end_of_epoch": claims.end_of_epoch,
     }
     names = dict.fromkeys(re.findall(r"\bcase\.(\w+)", source))
     return f"CASE = {_keywords('SimpleNamespace', {name: known[name] for name in names})}"

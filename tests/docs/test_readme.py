@@ -64,3 +64,5 @@ def test_what_is_drawn_is_told_as_it_is() -> None:
         ", ".join(f"{TIERS[tier].examples[family]:,}" for tier in ("quick", "gate", "deep")) for family in families
     ]
     assert drawn == row.split(" | ")
+    restarts = [TIERS[tier].examples["resume"] for tier in ("quick", "gate", "deep")]
+    assert "{}, {} and {:,} of them".format(*restarts) in README.read_text(encoding="utf-8")

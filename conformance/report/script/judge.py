@@ -27,7 +27,10 @@ def main() -> None:
     """Run all ranks, show what they deliver, and say whether the fault lives."""
     for _ in range(ATTEMPTS):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root:
-            runs = run_ranks(root, [name for name in RUNS if name != "again"], 0)
+            runs = run_ranks(root, [name for name in RUNS if name != "again"], 0)  # only: together
+            runs = {}  # only: saved
+            for shift, name in enumerate(RUNS):  # only: saved
+                runs |= run_ranks(root, [name], shift)  # only: saved
             runs |= run_ranks(root, ["again"], 1)  # only: again
         print(f"asked for {ASKED}; expected: {EXPECTED}; delivered:", *delivered(runs), sep="\n  ", flush=True)
         failures = [rank.failure for ranks in runs.values() for rank in ranks if rank.failure]  # only: complete

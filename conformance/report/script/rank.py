@@ -37,6 +37,7 @@ def one_rank(position: int, folder: str, names: list[str]) -> None:
     """What the process of a rank does: these runs one after the other, and a line of JSON for each."""
     result = open(f"{folder}/result", "w")  # noqa: SIM115
     os.environ.update(WATCH=folder, CONSUMER=str(os.getpid()))  # only: watched
+    os.environ["STATE"] = f"{folder}/../state-{position}"  # only: saved
     os.environ["TMPDIR"] = tempfile.tempdir = f"{folder}/tmp"  # only: left
     os.mkdir(tempfile.tempdir)  # only: left
     with contextlib.suppress(ImportError):  # only: numpy
@@ -75,6 +76,8 @@ class Request(make_dataclass("Fields", ["dataset", "rank", "workdir", *REQUEST],
 def make_request(samples: int, rank: Any, folder: str, run: dict[str, Any]) -> Request:
     """The request of a rank in a run, with a folder for the files that its loader reads."""
     workdir = f"{folder}/map-{samples}"
+    # A job that is started again finds its files where they were.  # only: saved
+    workdir = f"{folder.rpartition('-')[0]}-files/map-{samples}"  # only: saved
     os.makedirs(workdir, exist_ok=True)
     changes = {name: run[name] for name in run if name in REQUEST}
     changes["collate_fn"] = breaking_collate  # only: collate

@@ -8,7 +8,17 @@ They are simpler than the judges, use the standard library alone, and need to ag
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from conformance.report.script.checks import ahead, arithmetic, faults, life, order, partition, statistics, workers
+from conformance.report.script.checks import (
+    ahead,
+    arithmetic,
+    faults,
+    life,
+    order,
+    partition,
+    restart,
+    statistics,
+    workers,
+)
 
 Check = Callable[[SimpleNamespace, dict[str, list[SimpleNamespace]]], str]
 
@@ -75,6 +85,15 @@ CHECKS: dict[str, Check] = {
     "ASYNC-9": ahead.rebatched_once,
     "ASYNC-10": ahead.same_length,
     "ASYNC-11": ahead.odd_sample_is_seen,
+    "RESUME-1": restart.the_rest_comes,
+    "RESUME-2": restart.next_epoch_is_whole,
+    "RESUME-3": restart.the_rest_comes,
+    "RESUME-4": restart.end_is_an_end,
+    "RESUME-5": restart.restarts_add_up,
+    "RESUME-7": restart.state_stays,
+    "RESUME-8": restart.states_are_taken,
+    "RESUME-9": restart.loading_takes_effect,
+    "RESUME-12": restart.no_state_for_show,
     "ERROR-1": faults.error_arrives,
     "ERROR-2": faults.error_in_its_place,
     "ERROR-3": faults.no_short_epoch,
@@ -95,6 +114,8 @@ OF_FAILURES = ("BATCH-4", "BATCH-5", "COUNT-6", "COUNT-7")
 # Chapters 4, 5 and 10: a consumer reads here that does more than read and close. Some of these checks need an answer of
 # every rank, as those of chapters 1 to 3 do; the others know what to say of a run that fails.
 OF_CONSUMERS = tuple(name for name in CHECKS if name.startswith(("WORK", "ASYNC", "ERROR", "LEAK")))
+# Chapter 9: a case is read by several processes, one after the other. What differs between two requests has no script.
+OF_RESTARTS = tuple(name for name in CHECKS if name.startswith("RESUME"))
 COMPLETE = ("WORK-2", *(f"WORK-{number}" for number in range(5, 12)))
 
 
