@@ -71,7 +71,7 @@ def position_of(state: Any, counted_in: Mapping[str, Any]) -> Position:
                 f"The state is of a loader with {name} {show(theirs)}, and this one has {show(mine)}, so its steps "
                 f"are others: build the loader as it was, or begin the epoch anew."
             )
-    # RESUME-5: what comes after the rest is counted on from here.
+    # RESUME-3: a state of the start skips nothing. RESUME-5: what comes after the rest is counted on from here.
     return Position(check_epoch(state["epoch"]), check_integer("steps", state["steps"], least=0))
 
 

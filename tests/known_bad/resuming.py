@@ -532,3 +532,8 @@ class HasAStateForShow(Stopping):
     def load_state_dict(self, state: Any) -> None:
         """Take a state."""
         pickle.dumps(state)
+
+
+EXHIBITS = [
+    each for each in list(vars().values()) if isinstance(each, type) and issubclass(each, Resuming) and each.clause
+]

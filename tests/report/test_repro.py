@@ -12,7 +12,7 @@ from conformance.clauses import CLAUSES
 from conformance.contract import Claims
 from conformance.fleet import Fleet
 from conformance.report.repro import script, write
-from conformance.report.script.checks import CHECKS, OF_CONSUMERS
+from conformance.report.script.checks import CHECKS, OF_CONSUMERS, OF_RESTARTS
 from conformance.resolve import resolve
 from conformance.scenario import from_code
 from conformance.sources import ForkedSource, SpawnedSource
@@ -65,15 +65,15 @@ def test_a_script_tells_the_fault_from_its_mend(fault: Fault, tmp_path: Path, mo
 
 def test_every_clause_has_a_check() -> None:
     """No clause of loaders can be violated without a script, and no check of chapters 1 to 3 is without a clause."""
-    # A case of a model, a launch or a pipeline has no script: `replay` shows it.
-    without = ("device", "launch", "pipeline")
+    # A case of a model, a launch or a pipeline has no script: `replay` shows it, and a restart with another request.
+    without = ("device", "launch", "pipeline", "resume")
     assert {name for name, clause in CLAUSES.items() if clause.family not in without} <= set(CHECKS)
     assert set(CHECKS) - set(OF_CONSUMERS) <= set(CLAUSES)
 
 
 def test_every_check_is_tried() -> None:
     """Each check of chapters 1 to 3 stands in the table of faults."""
-    assert set(CHECKS) - set(OF_CONSUMERS) == {fault.clause for fault in FAULTS}
+    assert set(CHECKS) - {*OF_CONSUMERS, *OF_RESTARTS} == {fault.clause for fault in FAULTS}
 
 
 @pytest.fixture

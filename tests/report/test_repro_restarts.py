@@ -1,0 +1,64 @@
+"""The scripts of chapter 9: a state is taken in one process and loaded in others."""
+
+from pathlib import Path
+
+import pytest
+
+from conformance.campaign import Case
+from conformance.clauses.base import Finding
+from conformance.contract import parse_claims
+from conformance.report.choice import has_script
+from conformance.report.repro import write
+from conformance.report.script.checks import OF_RESTARTS
+from conformance.scenario import from_code
+from conformance.trace import Trace
+from tests.known_bad.correct import KnownBad
+from tests.known_bad.resuming import EXHIBITS, CorrectStopping
+from tests.report.test_repro import run
+
+ROOT = Path(__file__).parents[2]
+# A module that stands for the mended loader, where a case must be claimed alike.
+_MENDED = """
+import sys
+sys.path.insert(0, {root!r})
+from tests.known_bad import resuming
+
+class Loader(resuming.{base}):
+    claims = resuming.{name}.claims
+
+load = Loader.load
+"""
+# What differs between two requests, and states that are taken again and again, are shown by `replay`.
+WITHOUT = ("RESUME-6", "RESUME-10", "RESUME-11")
+SCRIPTED = [loader for loader in EXHIBITS if loader.clause not in WITHOUT]
+
+
+def case_of(loader: type[KnownBad]) -> Case:
+    """The loader's own case, with a finding that says little."""
+    scenario = from_code(loader.smallest)
+    finding = Finding("kind", "what is right", ("rank 0: 0",), "so it is")
+    return Case(loader.clause, scenario, finding, Trace(scenario, ()))
+
+
+@pytest.mark.parametrize("loader", SCRIPTED, ids=lambda loader: loader.__name__)
+def test_a_script_tells_the_fault_from_its_mend(
+    loader: type[KnownBad], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The script exits 1 on the faulty loader, and 0 on a correct one of the same claims."""
+    monkeypatch.chdir(tmp_path)
+    case, claims = case_of(loader), parse_claims(loader.claims)
+    codes = []
+    for name, base in (("faulty.py", loader.__name__), ("mended.py", CorrectStopping.__name__)):
+        Path(name).write_text(_MENDED.format(root=str(ROOT), base=base, name=loader.__name__))
+        codes.append(run(write(case, name, Path(name).stem, claims=claims), tmp_path).returncode)
+    assert [1, 0] == codes
+
+
+def test_every_check_is_tried() -> None:
+    """Each check of the chapter has a loader that it tells from a correct one."""
+    assert set(OF_RESTARTS) == {loader.clause for loader in SCRIPTED}
+
+
+def test_a_case_of_two_requests_has_no_script() -> None:
+    """It can't be said by one request."""
+    assert {False} == {has_script(case_of(loader)) for loader in EXHIBITS if loader.clause in WITHOUT}
