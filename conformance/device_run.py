@@ -10,9 +10,9 @@ from conformance.conduct import Stopped
 from conformance.contract import Implementation
 from conformance.contract_model import ModelRequest
 from conformance.device_models import Layout
-from conformance.member import Task
 from conformance.random_state import seed_all
 from conformance.subjects import MODES
+from conformance.task import Task
 from conformance.trace import Failure, RankRun, Value
 
 EVERY = 2  # the period of "every_n"

@@ -18,9 +18,9 @@ from multiprocessing.reduction import send_handle
 from typing import Any
 
 from conformance.contract import Claims
-from conformance.member import Task
 from conformance.origin import Origin
 from conformance.sources import END_SECONDS, START_SECONDS, Source, Zygote, connection, pair
+from conformance.task import Task
 from conformance.trace import Failure, RankRun
 
 # The path of a socket may have 104 bytes (macOS; 108 on Linux). A loader's workers make some in the temporary folder of

@@ -19,7 +19,7 @@ from typing import IO, Any
 from conformance import conduct, launch_lines, launch_probe
 from conformance.conduct import Remarks, Stopped
 from conformance.contract import Implementation
-from conformance.member import Task
+from conformance.task import Task
 from conformance.trace import Failure, RankRun
 
 # What must arrive as it was given.

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import prod
 from typing import Any
 
 from conformance import conduct, conduct_kinds, datasets, endings, leaks, probes, random_state
@@ -19,7 +18,7 @@ from conformance.conduct_async import Late
 from conformance.conduct_resume import Restarts
 from conformance.contract import Implementation, Request
 from conformance.scenario import DEADLY, ODD_KINDS, place_of
-from conformance.subjects import Subject
+from conformance.task import Task
 from conformance.trace import Epoch, Failure, RandomState, RankRun, Saved
 
 # The loader that is read first in a process "after other loaders" (the variant `after`): nothing like the scenario's.
@@ -29,54 +28,6 @@ _OTHER_ARGUMENTS = {"batch_size": 2, "seed": 99, "drop_last": False}
 # What loaders of this process have left behind, round after round; and how often is enough to believe it.
 _seen_left: Counter[str] = Counter()
 _OFTEN = 3
-
-_HOOK_TIMEOUT = 1.0  # seconds a worker may hang where a time-out is asked for
-
-
-@dataclass(frozen=True)
-class Task:
-    """One rank's part in a run: the request in plain numbers, and the circumstances.
-
-    `arguments` are the fields of `Request` but for dataset, workdir and hooks; `epochs` the numbers of the epochs to
-    read; `process_group` is (file for the rendezvous, rank, world size) where ranks need torch.distributed. `watch`:
-    the dataset logs its reads; `leaks`: what is left behind is looked for. `dataset`, `fault`, `conduct`, `kind`,
-    `subject` and `details` are those of the scenario. `awaited`: the reads that are waited for before the first
-    iterator and before the second. `saved`: the states of all ranks with which this run goes on, if it does.
-    """
-
-    samples: int
-    arguments: dict[str, Any]
-    epochs: tuple[int, ...]
-    random_seed: int = 0
-    after_others: bool = False
-    process_group: tuple[str, int, int] | None = None
-    watch: bool = False
-    dataset: str = "map"
-    fault: str = ""
-    conduct: str = ""
-    kind: str = ""
-    leaks: bool = False
-    awaited: tuple[int, int] = (0, 0)
-    subject: Subject = ""
-    details: str = ""
-    saved: tuple[Saved, ...] = ()
-
-    @property
-    def words(self) -> list[str]:
-        """The words of the details."""
-        return self.details.split("+")
-
-    @property
-    def step(self) -> int:
-        """N, of a task that asks for what is possible."""
-        factors = ("batch_size", "gradient_accumulation", "replication_factor", "device_iterations")
-        return prod(self.arguments[name] for name in factors)
-
-    @property
-    def hooked(self) -> dict[str, Any]:
-        """The hooks of the request that this task needs, but for those that need its watch."""
-        return {"timeout": _HOOK_TIMEOUT} if self.fault.startswith("hang") else {}
-
 
 Performer = Callable[[Implementation, Task, str], RankRun]
 

@@ -10,8 +10,8 @@ from conformance.contract import AHEAD, Claims
 from conformance.fleet import Fleet, Lane
 from conformance.launch_run import LONGEST as LONGEST_LAUNCH
 from conformance.leaks import GRACE
-from conformance.member import Task
 from conformance.scenario import REFUSED_VALUES, Scenario, Variant, simpler
+from conformance.task import Task
 from conformance.trace import Run, Saved, Trace
 
 # The caller's global generators before a run; any other number is another state.

@@ -16,11 +16,11 @@ from conformance.conduct import Reader, Remarks, Stopped
 from conformance.contract import Implementation
 from conformance.contract_pipeline import PipelineRequest
 from conformance.heard import Heard
-from conformance.member import Task
 from conformance.pipelines import build
 from conformance.probes import BreakingInitialiser, Watch
 from conformance.random_state import seed_all
 from conformance.scenario import place_of
+from conformance.task import Task
 from conformance.trace import Epoch, RankRun, Value
 
 _BAD_SEEDS, _GOOD_SEEDS = (-1, 2**64), (0, 2**64 - 1)

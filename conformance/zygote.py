@@ -25,6 +25,7 @@ from typing import Any
 from conformance import huge_pages, interrupts, member
 from conformance.contract import AdapterError, Implementation
 from conformance.origin import Origin, origin_of
+from conformance.task import Task
 
 _GRACE = 1.0  # seconds that a dying member gets before it is killed
 _PR_SET_PDEATHSIG = 1
@@ -116,7 +117,7 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
         orders.send([_perform(implementation, task, workdir) for task in tasks])
 
 
-def _perform(implementation: Implementation, task: member.Task, workdir: str) -> Any:
+def _perform(implementation: Implementation, task: Task, workdir: str) -> Any:
     perform = _performer(task)
     if task.process_group is None:
         return perform(implementation, task, workdir)
@@ -132,7 +133,7 @@ def _perform(implementation: Implementation, task: member.Task, workdir: str) ->
         distributed.destroy_process_group()
 
 
-def _performer(task: member.Task) -> Callable[[Implementation, member.Task, str], Any]:
+def _performer(task: Task) -> Callable[[Implementation, Task, str], Any]:
     if task.subject:
         # It imports torch, which a loader's process may not need.
         return import_module(f"conformance.{task.subject}_run").perform  # type: ignore[no-any-return]

@@ -17,6 +17,7 @@ from conformance.clauses import (
     pipelines_seeds,
     resume,
     resume_others,
+    resume_states,
     uniformity,
     workers,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "pipelines_seeds",
     "resume",
     "resume_others",
+    "resume_states",
     "uniformity",
     "workers",
 ]

@@ -8,7 +8,7 @@ from collections import Counter
 
 from conformance.clauses.arithmetic import ends
 from conformance.clauses.base import Finding, Verdict, clause, dropped_limit, listed, remainder, show
-from conformance.clauses.resume import OTHERS, before, flat, resumes, told
+from conformance.clauses.restarted import OTHERS, before, flat, resumes, told, words_of
 from conformance.contract import Claims
 from conformance.observe import resumed
 from conformance.scenario import Scenario
@@ -21,7 +21,7 @@ _ELASTIC = ("wider", "narrower", "staffed")
 @clause("RESUME-10", family="resume", applies=lambda claims: claims.elastic and remainder(claims), floor=4)
 def elastic_restarts_cover_the_rest(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """With another number of ranks or workers what was not delivered yet comes, once."""
-    if not _words(scenario) & set(_ELASTIC):
+    if not words_of(scenario) & set(_ELASTIC):
         return None
     run = trace.variant("resumed")
     refused = next((rank for rank in run.ranks if rank.failure), None) if run else None
@@ -40,17 +40,13 @@ def elastic_restarts_cover_the_rest(scenario: Scenario, claims: Claims, trace: T
 )
 def what_does_not_fit_is_refused(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A state of another request is refused, or what was not delivered yet comes, once."""
-    if not _words(scenario) & (set(OTHERS) - set(_ELASTIC if claims.elastic else ())):
+    if not words_of(scenario) & (set(OTHERS) - set(_ELASTIC if claims.elastic else ())):
         return None
     run = trace.variant("resumed")
     if run is not None and run.failed and not trace.main.failed:
         answered = all(rank.failure is None or rank.failure.kind == "raised" for rank in run.ranks)
         return [] if answered else ends(run, ())
     return _covered(scenario, claims, trace, refusable=True)
-
-
-def _words(scenario: Scenario) -> set[str]:
-    return set(scenario.details.split("+"))
 
 
 def _covered(scenario: Scenario, claims: Claims, trace: Trace, refusable: bool = False) -> Verdict:

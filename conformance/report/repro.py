@@ -18,7 +18,6 @@ from conformance.clauses import CLAUSES
 from conformance.contract import Claims, Request
 from conformance.fleet import Fleet
 from conformance.leaks import GRACE, SHORT_GRACE
-from conformance.member import Task
 from conformance.observe import SEED_STRIDE, observe, with_unshuffled
 from conformance.report.adapter_source import Adapter, adapter_of
 from conformance.report.assemble import imports_for, pieces_for
@@ -27,6 +26,7 @@ from conformance.report.text import COLUMNS, REPRO_FOLDER
 from conformance.scenario import place_of
 from conformance.sources import HASH_SEEDS, SpawnedSource
 from conformance.spec_text import clause_text
+from conformance.task import Task
 from conformance.trace import Epoch, RankRun, Saved, Trace
 
 PATIENCE = 10.0

@@ -14,8 +14,8 @@ from processes import children, descriptors, marked, needs_proc
 
 from conformance.contract import AdapterError, Claims, Implementation, parse_claims
 from conformance.fleet import Fleet
-from conformance.member import Task
 from conformance.sources import ForkedSource, SpawnedSource
+from conformance.task import Task
 from conformance.trace import Failure, RankRun
 
 HERE = Path(__file__).parent

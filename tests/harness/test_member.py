@@ -14,7 +14,8 @@ import pytest
 import torch
 
 from conformance.contract import Claims, Implementation, parse_claims
-from conformance.member import Task, perform
+from conformance.member import perform
+from conformance.task import Task
 from conformance.trace import Epoch, RankRun
 
 ARGUMENTS = dict(

@@ -1,0 +1,172 @@
+"""Chapter 9, states: the judges of RESUME-5 to 9, on states that are taken again, kept, shared, and loaded anywhere."""
+
+from dataclasses import replace
+
+from conformance.clauses.arithmetic import ends
+from conformance.clauses.base import Finding, Verdict, clause
+from conformance.clauses.restarted import (
+    OF_STATES,
+    OTHERS,
+    difference,
+    failed_to_read,
+    flat,
+    lines_of,
+    ranks_at,
+    rest,
+    resumes,
+    same,
+    saved_epoch,
+    taken_at,
+    told,
+    words_of,
+)
+from conformance.contract import Claims
+from conformance.scenario import Scenario, place_of
+from conformance.trace import Run, Trace
+
+
+@clause("RESUME-5", family="resume", dataset="any", applies=resumes, floor=6)
+def restarts_add_up(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A state that is taken after a restart is as good as the first one."""
+    run, once = trace.variant("resumed again"), trace.variant("resumed")
+    words = words_of(scenario)
+    if words not in ({"again"}, {"relayed"}) or run is None or once is None or trace.main.failed or once.failed:
+        return None
+    if failed_to_read(run):
+        return ends(run, ())
+    if run.failed:
+        return None
+    more = 1 if words == {"again"} else 0
+    exercised = False
+    for rank, between, after in zip(trace.main.ranks, once.ranks, run.ranks, strict=True):
+        taken = taken_at(scenario, rank)
+        # What is wrong after one restart is RESUME-1's to say, and what comes at the end RESUME-4's.
+        whole = saved_epoch(scenario, rank).steps
+        if taken + more >= len(whole) or not same(scenario, claims, between.epochs[0].steps, whole[taken:]):
+            continue
+        exercised = True
+        finding = difference(scenario, claims, rank, after.epochs[0].steps, taken + more)
+        if finding:
+            first = lines_of(rank, "before the first restart, ", whole[:taken])
+            second = lines_of(rank, "then, before the second, ", whole[taken : taken + more])
+            last = finding.delivered[1].replace("after it, ", "after that, ")
+            return [replace(finding, kind=f"second-{finding.kind}", delivered=(*first, *second, last))]
+    return [] if exercised else None
+
+
+@clause("RESUME-6", family="resume", dataset="any", applies=resumes, floor=3)
+def looking_changes_nothing(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Taking a state changes nothing of what the loader delivers, then and later."""
+    twin = trace.variant("unwatched")
+    if words_of(scenario) != {"watched"} or twin is None or twin.failed:
+        return None
+    if failed_to_read(trace.main):
+        return ends(trace.main, ())
+    if trace.main.failed or not _is_repeatable(scenario, trace.main, twin):
+        return None
+    for rank, other in zip(trace.main.ranks, twin.ranks, strict=True):
+        for watched, usual in zip(rank.epochs, other.epochs, strict=True):
+            if not same(scenario, claims, watched.steps, usual.steps):
+                lines = (
+                    *lines_of(rank, f"epoch {usual.number}, without states, ", usual.steps),
+                    *lines_of(rank, "with states taken, ", watched.steps),
+                )
+                why = "a checkpoint is a look at a run, and no part of it"
+                return [Finding("disturbed-by-a-state", "the same steps both times", lines, why)]
+    return []
+
+
+# Shuffled epochs of a loader that is not repeatable at all agree so far by chance once in 40,000 times.
+_ENOUGH = 8
+
+
+def _is_repeatable(scenario: Scenario, run: Run, twin: Run) -> bool:
+    """Whether what came before the first state was the same both times: else the two can't be compared (ORDER-5)."""
+    heads = [_until_the_state(scenario, each) for each in (run, twin)]
+    return heads[0] == heads[1] and (not scenario.shuffle or len(heads[0]) >= _ENOUGH)
+
+
+def _until_the_state(scenario: Scenario, run: Run) -> list[int]:
+    place = place_of(scenario.conduct)
+    samples: list[int] = []
+    for rank in run.ranks:
+        for epoch in rank.epochs[:-2]:
+            samples += epoch.samples
+        samples += flat(rank.epochs[-2].steps[:place])
+    return samples
+
+
+@clause("RESUME-7", family="resume", dataset="any", applies=resumes, floor=6)
+def a_state_is_of_its_moment(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A state that is kept while the loader goes on, or given to two loaders, stays what it was."""
+    words = words_of(scenario)
+    once, twice = trace.variant("resumed"), trace.variant("resumed again")
+    ranks = ranks_at(scenario, trace, "start", "middle")
+    if words not in ({"held"}, {"shared"}) or once is None or once.failed or not ranks:
+        return None
+    if words == {"held"} and (twice is None or twice.failed):
+        return ends(twice, ()) if twice is not None else None
+    why = "what is written to disk a moment later, or loaded once more, must be the state of its own moment"
+    exercised = False
+    for at in ranks:
+        first = once.ranks[at].epochs[0].steps
+        second = (twice.ranks[at].epochs[0] if twice is not None else once.ranks[at].epochs[2]).steps
+        # What a restart makes of the state at its best is RESUME-1's matter.
+        if not same(scenario, claims, first, rest(scenario, trace.main.ranks[at])):
+            continue
+        exercised = True
+        if not same(scenario, claims, second, first):
+            labels = ("pickled at once, ", "later, ") if twice is not None else ("the first loader, ", "the second, ")
+            lines = [
+                line
+                for label, steps in zip(labels, (first, second), strict=True)
+                for line in lines_of(trace.main.ranks[at], label, steps)
+            ]
+            return [Finding("moved-on" if twice is not None else "used-up", told(first), tuple(lines), why)]
+    return [] if exercised else None
+
+
+@clause("RESUME-8", family="resume", dataset="any", applies=resumes, floor=20)
+def states_are_taken_and_loaded(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A state can be taken at any moment, pickled, and loaded in another process by a loader of the same request."""
+    if words_of(scenario) & {"used", *OTHERS}:
+        return None
+    for run in trace.runs:
+        for rank in run.ranks:
+            if rank.failure and rank.failure.where in OF_STATES:
+                line = f"rank {rank.rank}: {rank.failure.sentence()}"
+                why = "a job is stopped at any moment, and its checkpoint is all that is left of it"
+                kind = f"{rank.failure.where}-{rank.failure.kind}"
+                return [Finding(kind, "a state that is taken, pickled and loaded", (line,), why)]
+    return None if trace.main.failed else []
+
+
+@clause("RESUME-9", family="resume", dataset="any", applies=resumes, floor=3)
+def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A loader that has been read goes on from the state as well, or refuses it."""
+    if words_of(scenario) != {"used"}:
+        return None
+    if any(rank.failure and rank.failure.where == "load_state_dict" for rank in trace.main.ranks):
+        return []
+    if any(rank.failure and len(rank.epochs) >= scenario.epochs for rank in trace.main.ranks):
+        # All epochs were read, and then the state was loaded.
+        return ends(trace.main, ())
+    fresh = trace.variant("resumed")
+    ranks = ranks_at(scenario, trace, "start", "middle")
+    if fresh is None or fresh.failed or not ranks:
+        return None
+    exercised = False
+    for rank, other in ((trace.main.ranks[at], fresh.ranks[at]) for at in ranks):
+        # What a new loader makes of the state is RESUME-1's matter.
+        if not same(scenario, claims, other.epochs[0].steps, rest(scenario, rank)):
+            continue
+        exercised = True
+        finding = difference(scenario, claims, rank, rank.epochs[scenario.epochs].steps)
+        if finding:
+            lines = (
+                *lines_of(rank, "the whole epoch, ", saved_epoch(scenario, rank).steps),
+                *lines_of(rank, "with the state loaded again, ", rank.epochs[scenario.epochs].steps),
+            )
+            why = "a state that is loaded and not used is a restart that nobody notices; an error is right too"
+            return [replace(finding, kind="not-loaded", delivered=lines, why=why)]
+    return [] if exercised else None
