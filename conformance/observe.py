@@ -79,7 +79,9 @@ def _gone_on_with(fleet: Fleet | Lane, main: _Circumstances, first: Run) -> Iter
     for at, name in enumerate(("resumed", "resumed again")):
         if not saved:
             return
-        run = _run(fleet, name, _Circumstances(other, main.epochs[-2:], other_process=1 - at, saved=saved))
+        # A job that is started again finds the caller's generators anywhere.
+        how = _Circumstances(other, main.epochs[-2:], _OTHER_STATE, other_process=1 - at, saved=saved)
+        run = _run(fleet, name, how)
         yield run
         # What was kept for longer is tried after what was kept at once.
         held = tuple(replace(each, blob=each.later, later=b"") for each in saved if each.later)

@@ -4,6 +4,7 @@ The correct one counts what all ranks were given of the order that they share, s
 """
 
 import pickle
+import random
 import threading
 from collections.abc import Iterator
 from itertools import cycle, islice
@@ -199,6 +200,21 @@ class GoesOnInTheFirstEpoch(Stopping):
         """Go on from there, in another epoch."""
         super().load_state_dict(state)
         self.epoch = 0
+
+
+class ShufflesByWhatTheProcessDrew(Stopping):
+    """The order is drawn from the process's own generator, which stands elsewhere after a restart."""
+
+    clause = "RESUME-1"
+    smallest = "n4,w1,b1,keep,shuffle,e2,save@1"
+    report = "huggingface/accelerate#2823"
+    related = ("RESUME-2", "RESUME-3", "RESUME-4")
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        """The order, shuffled by the global generator as it stood when the first order was drawn."""
+        if not hasattr(self, "drawn"):
+            self.drawn = random.getrandbits(32)
+        return super().shuffled(order, Random(self.drawn + self.epoch))
 
 
 class LosesItsBuffer(Stopping):
