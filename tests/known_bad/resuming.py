@@ -22,6 +22,7 @@ class Resuming(KnownBad):
     """One rank's loader, which can be stopped and gone on with."""
 
     claims: ClassVar[dict[str, Any]] = RESUMING
+    families: ClassVar[tuple[str, ...]] = ("map", "life", "resume")
 
     def __init__(self, request: Any) -> None:
         super().__init__(request)
@@ -131,7 +132,7 @@ class EndsEmpty(Stopping):
         return {**super().state_dict(), "epoch": self.epoch, "given": self.given}
 
 
-# The first one is judged by all chapters, the others by this one.
+# The first one is judged as a loader that is not stopped as well.
 CORRECT_RESUMING = (Resuming, CorrectStopping, CountsItsEpochs, EndsEmpty)
 
 # --- the rest -------------------------------------------------------------------------------------------------------

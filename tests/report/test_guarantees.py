@@ -116,3 +116,24 @@ def test_a_replayed_case_gives_no_guarantee() -> None:
     one = dataclasses.replace(report(("WORK-3",), iterable_workers="split"), replayed="WORK-3-n1,w1,b1,keep")
     assert () == guarantees(one)
     assert "only one case of WORK-3 was replayed: no guarantee is given" == guarantee_line(one)
+
+
+RESTARTED = ("RESUME-1", "RESUME-2", "RESUME-5", "RESUME-8")
+
+
+@pytest.mark.parametrize(
+    ("held", "resume", "expected"),
+    [
+        (RESTARTED, True, "goes on with a stopped epoch, as often as it is stopped"),
+        (RESTARTED, "unshuffled", "goes on with a stopped epoch if it is unshuffled, as often as it is stopped"),
+        (
+            (*RESTARTED, "RESUME-10"),
+            True,
+            "goes on with a stopped epoch, as often as it is stopped, with other ranks and workers too",
+        ),
+    ],
+)
+def test_restarts_are_promised_as_they_are_claimed(held: tuple[str, ...], resume: Any, expected: str) -> None:
+    """Rest, next epoch, further restarts and states must all hold."""
+    assert (expected,) == guarantees(report(held, resume=resume))
+    assert () == guarantees(report(held[1:], resume=resume))

@@ -190,11 +190,11 @@ ORDER-11  VIOLATED (SHOULD)         88  n100,w4,b5,drop,shuffle,g3,p2,i2,k3,e3,s
 how to read a case: n1,w2,b1,keep is 1 sample, 2 ranks, micro-batch 1, drop_last=False
 note: PART-7: 3 cases could have shown a fault, but 20 are needed
 note: ORDER-10: mypkg seeds torch on purpose
-note: claimed, but judged by no clause of this version: resume
+note: restarts within a shuffled epoch were not judged
 not claimed: ORDER-3 (shuffle)
 guarantees: unshuffled, without drop_last delivers at least once; equal steps on every rank
 mypkg: 2 HOLD, 1 VIOLATED, 1 VIOLATED (SHOULD), 1 KNOWN, 1 NOT EXERCISED, 1 NOT CLAIMED"""
-    notes = ("claimed, but judged by no clause of this version: resume",)
+    notes = ("restarts within a shuffled epoch were not judged",)
     assert expected == summary(report(*OUTCOMES, notes=notes))
 
 
