@@ -116,11 +116,17 @@ def main(names: list[str]) -> None:
         for judged_row in pool.map(_judge, positions):
             known[judged_row["loader"]] = judged_row
             print(judged_row["loader"], flush=True)
-    rows = [{**known[loader.__name__], **said(loader)} for loader in MUSEUM]
+            # Now, and not at the end: the whole takes an hour, and may be stopped.
+            _write(known)
+    for loader in MUSEUM:
+        _compare(loader, known[loader.__name__])
+
+
+def _write(known: dict[str, dict[str, Any]]) -> None:
+    """Write both files, with the rows that there are."""
+    rows = [{**known[loader.__name__], **said(loader)} for loader in MUSEUM if loader.__name__ in known]
     FILE.write_text(json.dumps({"tier": TIER, "loaders": rows}, indent=1) + "\n", "utf-8")
     FILE.with_suffix(".md").write_text(as_markdown(rows), "utf-8")
-    for loader, found in zip(MUSEUM, rows, strict=True):
-        _compare(loader, found)
 
 
 def _compare(loader: type[KnownBad], found: dict[str, Any]) -> None:
