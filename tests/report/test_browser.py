@@ -70,3 +70,34 @@ def test_the_browser_has_nothing_to_complain_of(opened: browser.Browser, files: 
         opened.open(path)
     assert [] == opened.complaints
     assert set() == {address for address in opened.asked if not address.startswith(("file://", "data:", "about:"))}
+
+
+# What is found by its name alone, by whoever hears the page.
+NAMED = ("link", "table", "region", "heading", "columnheader", "rowheader", "image")
+
+
+@pytest.mark.parametrize("kind", ["run", "matrix"])
+def test_whoever_hears_the_page_finds_the_way(opened: browser.Browser, files: dict[str, Path], kind: str) -> None:
+    """Every place, table and link has a name, and the headings descend one by one from the page's title."""
+    opened.open(files[kind])
+    opened.ask("document.querySelectorAll('details').forEach(each => each.open = true)")
+    nodes = [each for each in opened.call("Accessibility.getFullAXTree")["nodes"] if not each["ignored"]]
+    heard = [(each["role"]["value"], str(each.get("name", {}).get("value", "")).strip()) for each in nodes]
+    assert {"table", "heading", "link", "columnheader", "rowheader"} <= {role for role, _ in heard}
+    assert [] == [role for role, name in heard if role in NAMED and not name]
+    levels = opened.ask("[...document.querySelectorAll('h1,h2,h3,h4')].map(each => +each.tagName[1])")
+    assert 1 == levels[0]
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert "en" == opened.ask("document.documentElement.lang")
+
+
+@pytest.mark.parametrize("kind", ["run", "matrix"])
+def test_on_paper_nothing_is_hidden(opened: browser.Browser, files: dict[str, Path], kind: str) -> None:
+    """In print the links are gone, and what is folded on a screen is shown; nothing is cut off at a page's side."""
+    opened.open(files[kind], width=1040)
+    opened.call("Emulation.setEmulatedMedia", media="print")
+    assert "none" == opened.ask("getComputedStyle(document.querySelector('nav')).display")
+    folded = "[...document.querySelectorAll('details > :not(summary)')].filter(each => !each.offsetHeight).length"
+    assert 0 == opened.ask(folded)
+    assert 0 == opened.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    opened.call("Emulation.setEmulatedMedia", media="")
