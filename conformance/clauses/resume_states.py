@@ -146,11 +146,10 @@ def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
     """A loader that has been read goes on from the state as well, or refuses it."""
     if words_of(scenario) != {"used"}:
         return None
-    if any(rank.failure and rank.failure.where == "load_state_dict" for rank in trace.main.ranks):
-        return []
-    if any(rank.failure and len(rank.epochs) >= scenario.epochs for rank in trace.main.ranks):
-        # All epochs were read, and then the state was loaded.
-        return ends(trace.main, ())
+    # All epochs were read, and then the state was loaded; whoever raises there refuses it.
+    late = [rank.failure for rank in trace.main.ranks if rank.failure and len(rank.epochs) >= scenario.epochs]
+    if late:
+        return [] if all(failure.kind == "raised" for failure in late) else ends(trace.main, ())
     fresh = trace.variant("resumed")
     ranks = ranks_at(scenario, trace, "start", "middle")
     if fresh is None or fresh.failed or not ranks:

@@ -1,6 +1,7 @@
 """A real browser opens the pages, follows a cell to its case, and has nothing to complain of."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,7 @@ def test_whoever_hears_the_page_finds_the_way(opened: browser.Browser, files: di
     assert [] == [role for role, name in heard if role in NAMED and not name]
     levels = opened.ask("[...document.querySelectorAll('h1,h2,h3,h4')].map(each => +each.tagName[1])")
     assert 1 == levels[0]
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(levels))
     assert "en" == opened.ask("document.documentElement.lang")
 
 
