@@ -1,6 +1,6 @@
 """From a scenario to a trace: decides which runs a scenario means, and under which circumstances each is made."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,24 +50,6 @@ def observe(fleet: Fleet | Lane, scenario: Scenario) -> Trace:
     return Trace(scenario, tuple(runs))
 
 
-# How a request differs with which a state is gone on with, by the word of the details.
-_OTHERS: dict[str, Callable[[Scenario], Scenario]] = {
-    "wider": lambda scenario: simpler(scenario, world_size=scenario.world_size + 1),
-    "narrower": lambda scenario: simpler(scenario, world_size=max(1, scenario.world_size - 1)),
-    "staffed": lambda scenario: simpler(scenario, num_workers=scenario.num_workers + 1),
-    "larger": lambda scenario: simpler(scenario, batch_size=scenario.batch_size + 1),
-    "grown": lambda scenario: simpler(scenario, samples=scenario.samples + 2),
-    "reseeded": lambda scenario: simpler(scenario, seed=scenario.seed + 1),
-}
-
-
-def resumed(scenario: Scenario) -> Scenario:
-    """The request that goes on from the state which a scenario takes."""
-    for word in scenario.details.split("+"):
-        scenario = _OTHERS[word](scenario) if word in _OTHERS else scenario
-    return scenario
-
-
 def _gone_on_with(fleet: Fleet | Lane, main: _Circumstances, first: Run) -> Iterator[Run]:
     """The run in which a state is taken, and those that go on from it, each in the processes of the other hash seed."""
     yield first
@@ -75,7 +57,7 @@ def _gone_on_with(fleet: Fleet | Lane, main: _Circumstances, first: Run) -> Iter
     if "watched" in words:
         yield _run(fleet, "unwatched", _Circumstances(simpler(main.scenario, conduct="", details=""), main.epochs))
         return
-    saved, other = _saved(first), resumed(main.scenario)
+    saved, other = _saved(first), subjects.resumed(main.scenario)
     for at, name in enumerate(("resumed", "resumed again")):
         if not saved:
             return

@@ -8,7 +8,7 @@ code of the one that fails. What has no field there is a word of `details`, join
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from conformance.contract_model import Mode
 from conformance.words_pipeline import PIPELINE, pipeline_told
@@ -128,3 +128,25 @@ def mean(scenario: "Scenario") -> "Scenario":
     """The same updates by averaged gradients, with the learning rate times the count of what was added."""
     words = {*scenario.details.split("+"), "times"} - {"sum"}
     return dataclasses.replace(scenario, details=joined(scenario.subject, words))
+
+
+# How a request differs with which a state is gone on with, by the word of the details.
+_OTHERS: Mapping[str, Callable[["Scenario"], Mapping[str, int]]] = {
+    "wider": lambda asked: {"world_size": asked.world_size + 1},
+    "narrower": lambda asked: {"world_size": max(1, asked.world_size - 1)},
+    "staffed": lambda asked: {"num_workers": asked.num_workers + 1},
+    "larger": lambda asked: {"batch_size": asked.batch_size + 1},
+    "grown": lambda asked: {"samples": asked.samples + 2},
+    "reseeded": lambda asked: {"seed": asked.seed + 1},
+}
+# The words that say that it is another one.
+OF_OTHERS = tuple(_OTHERS)
+
+
+def resumed(scenario: "Scenario") -> "Scenario":
+    """The request that goes on from the state which a scenario takes."""
+    for word in scenario.details.split("+"):
+        if word in _OTHERS:
+            changes: Mapping[str, Any] = _OTHERS[word](scenario)
+            scenario = dataclasses.replace(scenario, **changes)
+    return scenario

@@ -71,8 +71,6 @@ def failed_to_read(run: Run) -> bool:
 
 
 OF_STATES = ("state_dict", "load_state_dict")
-# The words that say that a state is loaded by another request than gave it.
-OTHERS = ("wider", "narrower", "staffed", "larger", "grown", "reseeded")
 
 
 def difference(

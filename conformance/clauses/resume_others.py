@@ -8,10 +8,10 @@ from collections import Counter
 
 from conformance.clauses.arithmetic import ends
 from conformance.clauses.base import Finding, Verdict, clause, dropped_limit, listed, remainder, show
-from conformance.clauses.restarted import OTHERS, before, flat, resumes, told, words_of
+from conformance.clauses.restarted import before, flat, resumes, told, words_of
 from conformance.contract import Claims
-from conformance.observe import resumed
 from conformance.scenario import Scenario
+from conformance.subjects import OF_OTHERS, resumed
 from conformance.trace import Run, Trace
 
 # What an elastic loader goes on with.
@@ -40,7 +40,7 @@ def elastic_restarts_cover_the_rest(scenario: Scenario, claims: Claims, trace: T
 )
 def what_does_not_fit_is_refused(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A state of another request is refused, or what was not delivered yet comes, once."""
-    if not words_of(scenario) & (set(OTHERS) - set(_ELASTIC if claims.elastic else ())):
+    if not words_of(scenario) & (set(OF_OTHERS) - set(_ELASTIC if claims.elastic else ())):
         return None
     run = trace.variant("resumed")
     if run is not None and run.failed and not trace.main.failed:

@@ -6,7 +6,6 @@ from conformance.clauses.arithmetic import ends
 from conformance.clauses.base import Finding, Verdict, clause
 from conformance.clauses.restarted import (
     OF_STATES,
-    OTHERS,
     difference,
     failed_to_read,
     flat,
@@ -22,6 +21,7 @@ from conformance.clauses.restarted import (
 )
 from conformance.contract import Claims
 from conformance.scenario import Scenario, place_of
+from conformance.subjects import OF_OTHERS
 from conformance.trace import Run, Trace
 
 
@@ -129,7 +129,7 @@ def a_state_is_of_its_moment(scenario: Scenario, claims: Claims, trace: Trace) -
 @clause("RESUME-8", family="resume", dataset="any", applies=resumes, floor=20)
 def states_are_taken_and_loaded(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A state can be taken at any moment, pickled, and loaded in another process by a loader of the same request."""
-    if words_of(scenario) & {"used", *OTHERS}:
+    if words_of(scenario) & {"used", *OF_OTHERS}:
         return None
     for run in trace.runs:
         for rank in run.ranks:

@@ -10,11 +10,12 @@ from conformance.clauses import CLAUSES
 from conformance.clauses.base import Verdict
 from conformance.contract import Claims, parse_claims
 from conformance.fleet import Fleet
-from conformance.observe import observe, resumed
+from conformance.observe import observe
 from conformance.scenario import Scenario, from_code
 from conformance.scenarios import always_tried, drawn
 from conformance.session import Options, Session, source_of
 from conformance.sources import ForkedSource, SpawnedSource
+from conformance.subjects import resumed
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace
 from tests.known_bad.resuming import Resuming, Stopping
 
