@@ -258,23 +258,13 @@ class SkipsInEveryEpoch(Stopping):
         return super().left(max(skipped, self.offset))
 
 
-class StaysResumedAfterABreak(Stopping):
+class StaysResumedAfterABreak(SkipsInEveryEpoch):
     """The offset is taken back at the end of the epoch, which a break never reaches."""
 
     clause = "RESUME-2"
     smallest = "n2,w1,b1,keep,e2,save@1,with=left"
     report = "huggingface/accelerate#1451"
-    claims: ClassVar[dict[str, Any]] = COUNTING
-    offset = 0
-
-    def load_state_dict(self, state: Any) -> None:
-        """Go on from there, until an end comes."""
-        super().load_state_dict(state)
-        self.offset = self.skipped
-
-    def left(self, skipped: int) -> list[list[int]]:
-        """The steps behind the offset."""
-        return super().left(max(skipped, self.offset))
+    related = ()
 
     def deliver(self, steps: list[list[int]]) -> Iterator[Any]:
         """Take the offset back at the end."""
@@ -322,7 +312,7 @@ class NeverLeavesItsEnd(Stopping):
         self.skipped = kept
 
 
-class GivesItsLastStepAgain(Stopping):
+class GivesItsLastStepAgain(NeverLeavesItsEnd):
     """At the end of an epoch the last step is not counted."""
 
     clause = "RESUME-4"
@@ -332,13 +322,7 @@ class GivesItsLastStepAgain(Stopping):
     def state_dict(self) -> Any:
         """Where it is, but for the last step."""
         state = super().state_dict()
-        return {**state, "epoch": self.epoch, "given": max(0, self.given - self.round)} if self.ended else state
-
-    def set_epoch(self, epoch: int) -> None:
-        """Say which epoch comes next; whatever it is called, the last step comes first."""
-        kept = self.skipped
-        super().set_epoch(epoch)
-        self.skipped = kept
+        return {**state, "given": max(0, self.given - self.round)} if self.ended else state
 
 
 # --- states ---------------------------------------------------------------------------------------------------------
