@@ -12,24 +12,26 @@ from conformance.report.repro import write
 from conformance.report.script.checks import OF_RESTARTS
 from conformance.scenario import from_code
 from conformance.trace import Trace
+from tests.known_bad import MUSEUM
 from tests.known_bad.correct import KnownBad
-from tests.known_bad.resuming import EXHIBITS, CorrectStopping
+from tests.known_bad.resuming import CorrectStopping
 from tests.report.test_repro import run
 
 ROOT = Path(__file__).parents[2]
-# A module that stands for the mended loader, where a case must be claimed alike.
-_MENDED = """
+# An adapter of the faulty loader, or of a correct one that claims the same.
+_ADAPTER = """
 import sys
 sys.path.insert(0, {root!r})
-from tests.known_bad import resuming
+from importlib import import_module
 
-class Loader(resuming.{base}):
-    claims = resuming.{name}.claims
+class Loader(getattr(import_module({module!r}), {base!r})):
+    claims = {claims!r}
 
 load = Loader.load
 """
 # What differs between two requests, and states that are taken again and again, are shown by `replay`.
 WITHOUT = ("RESUME-6", "RESUME-10", "RESUME-11")
+EXHIBITS = [loader for loader in MUSEUM if loader.clause.startswith("RESUME")]
 SCRIPTED = [loader for loader in EXHIBITS if loader.clause not in WITHOUT]
 
 
@@ -48,8 +50,9 @@ def test_a_script_tells_the_fault_from_its_mend(
     monkeypatch.chdir(tmp_path)
     case, claims = case_of(loader), parse_claims(loader.claims)
     codes = []
-    for name, base in (("faulty.py", loader.__name__), ("mended.py", CorrectStopping.__name__)):
-        Path(name).write_text(_MENDED.format(root=str(ROOT), base=base, name=loader.__name__))
+    for name, base in (("faulty.py", loader), ("mended.py", CorrectStopping)):
+        named = {"module": base.__module__, "base": base.__name__}
+        Path(name).write_text(_ADAPTER.format(root=str(ROOT), claims=loader.claims, **named))
         codes.append(run(write(case, name, Path(name).stem, claims=claims), tmp_path).returncode)
     assert [1, 0] == codes
 

@@ -1,0 +1,69 @@
+"""Loaders with one fault in how they take the state of another request, or one that they never promised."""
+
+import pickle
+from typing import Any, ClassVar
+
+from tests.known_bad.correct import claim
+from tests.known_bad.resuming import RESUMING, STEADY, Resuming, Stopping
+
+
+class CountsStepsOfOneRank(Resuming):
+    """The state counts the steps of a rank, whatever the number of ranks."""
+
+    clause = "RESUME-10"
+    smallest = "n2,w1,b1,keep,e2,save@1,with=wider"
+    report = "Lightning-AI/litData PR #878"
+    related = ("RESUME-11",)
+    families: ClassVar[tuple[str, ...]] = ("resume",)
+
+    def state_dict(self) -> Any:
+        """Where this rank is."""
+        state = super().state_dict()
+        return {**state, "given": state["given"] // self.round}
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on behind so many steps of this loader's."""
+        super().load_state_dict({**state, "given": state["given"] * self.round})
+
+
+class RefusesOtherRanks(Stopping):
+    """Promises to go on with other ranks, and refuses."""
+
+    clause = "RESUME-10"
+    smallest = "n0,w1,b1,keep,e2,save@0,with=wider"
+    report = "huggingface/transformers#40245"
+    claims: ClassVar[dict[str, Any]] = RESUMING
+
+
+class SkipsStepsOfAnotherSize(Stopping):
+    """The state counts steps, and does not say of which size."""
+
+    clause = "RESUME-11"
+    smallest = "n2,w1,b1,keep,e2,save@1,with=wider"
+    report = "NVIDIA-BioNeMo/bionemo-recipes PR #1250"
+
+    def state_dict(self) -> Any:
+        """Where it is, in steps."""
+        state = super().state_dict()
+        return {**state, "given": state["given"] // self.round}
+
+    def facts(self) -> dict[str, Any]:
+        """What must be alike: neither steps nor ranks."""
+        return Resuming.facts(self)
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on behind so many steps of this loader's."""
+        super().load_state_dict({**state, "given": state["given"] * self.round})
+
+
+class HasAStateForShow(Stopping):
+    """Promises no restart, takes a state, and does nothing with it."""
+
+    clause = "RESUME-12"
+    smallest = "n2,w1,b1,keep,e2,save@1"
+    report = "Lightning-AI/pytorch-lightning#19122"
+    claims: ClassVar[dict[str, Any]] = claim(STEADY, resume=None, end_of_epoch=None)
+
+    def load_state_dict(self, state: Any) -> None:
+        """Take a state."""
+        pickle.dumps(state)
