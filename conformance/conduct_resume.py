@@ -36,7 +36,11 @@ class Restarts:
     def save(self, place: int) -> None:
         """Read all epochs; in the last but one, take a state after so many steps."""
         *before, number, _ = self.numbers
-        read_epochs(self.reader, tuple(before), self.epochs)
+        if "broken" in self.words:
+            for each in before:
+                self._leave(each)
+        else:
+            read_epochs(self.reader, tuple(before), self.epochs)
         early = self._state() if "unbegun" in self.words else None
         going = self.reader.begin(number)
         more = True
@@ -47,14 +51,27 @@ class Restarts:
         if more:
             self._rest(going)
         self.epochs.append(going.epoch())
-        read_epochs(self.reader, self.numbers[-1:], self.epochs)
-        self.keep(replace(saved, later=pickled(state)) if "held" in self.words else saved)
+        if "onward" in self.words:
+            later = self._save_in(self.numbers[-1]).blob
+        else:
+            read_epochs(self.reader, self.numbers[-1:], self.epochs)
+            later = pickled(state) if "held" in self.words else b""
+        self.keep(replace(saved, later=later))
         if "used" in self.words:
             self._load(state)
             read_epochs(self.reader, self._numbers_after(not more), self.epochs)
 
+    def _leave(self, number: int) -> None:
+        """Read one step of an epoch, as somebody does who breaks out of the loop."""
+        going = self.reader.begin(number)
+        self.reader.step(going)
+        self.epochs.append(going.epoch(left=True))
+
     def _rest(self, going: Pass) -> None:
-        while self.reader.step(going):
+        more = True
+        while more:
+            more = self.reader.step(going)
+            # At the end, too: a checkpoint is written there more than anywhere else.
             if "watched" in self.words:
                 pickled(self._state())
 
@@ -68,19 +85,19 @@ class Restarts:
             merge, states = self.merge, self._loaded(list(saved))
             state = called("load_state_dict", None, lambda: merge(states))
         numbers = self._numbers_after(mine.at_the_end)
-        self._begin_with(state, numbers)
+        self._begin_with(state, numbers, mine.at_the_end)
         if "shared" in self.words:
             other = replace(self, reader=replace(self.reader, loader=self.make()))
-            other._begin_with(state, numbers)
+            other._begin_with(state, numbers, mine.at_the_end)
 
-    def _begin_with(self, state: Any, numbers: tuple[int, ...]) -> None:
+    def _begin_with(self, state: Any, numbers: tuple[int, ...], at_the_end: bool) -> None:
         reader = self.reader
         if "inside" in self.words and reader.sets_epoch and hasattr(reader.loader, "set_epoch"):
             called("set_epoch", numbers[0], lambda: reader.loader.set_epoch(numbers[0]))
             reader = replace(reader, sets_epoch=False)
         self._load(state)
         if "relayed" in self.words:
-            self.keep(Saved(pickled(self._state())))
+            self.keep(Saved(pickled(self._state()), at_the_end))
         going = reader.begin(numbers[0])
         more = True
         if {"again", "left"} & self.words:
@@ -91,7 +108,20 @@ class Restarts:
             reader.rest(going)
         self.epochs.append(going.epoch(left="left" in self.words))
         del going
-        read_epochs(self.reader, numbers[1:], self.epochs)
+        if "onward" in self.words and numbers[1:]:
+            self.keep(self._save_in(numbers[1]))
+        else:
+            read_epochs(self.reader, numbers[1:], self.epochs)
+
+    def _save_in(self, number: int) -> Saved:
+        """The state after a step of an epoch, which is read to its end."""
+        going = self.reader.begin(number)
+        more = self.reader.step(going)
+        saved = Saved(pickled(self._state()), not more)
+        if more:
+            self.reader.rest(going)
+        self.epochs.append(going.epoch())
+        return saved
 
     def _numbers_after(self, at_the_end: bool) -> tuple[int, ...]:
         """The epochs that are asked for after a restart: the one in which the state was taken, unless that is over."""

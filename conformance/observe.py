@@ -62,12 +62,19 @@ def _gone_on_with(fleet: Fleet | Lane, main: _Circumstances, first: Run) -> Iter
         if not saved:
             return
         # A job that is started again finds the caller's generators anywhere.
-        how = _Circumstances(other, main.epochs[-2:], _OTHER_STATE, other_process=1 - at, saved=saved)
+        numbers = main.epochs[-1:] if at and "onward" in words else main.epochs[-2:]
+        how = _Circumstances(other, numbers, _OTHER_STATE, other_process=1 - at, saved=saved)
         run = _run(fleet, name, how)
         yield run
         # What was kept for longer is tried after what was kept at once.
-        held = tuple(replace(each, blob=each.later, later=b"") for each in saved if each.later)
-        saved = held if not run.failed and held else _saved(run)
+        later = tuple(replace(each, blob=each.later, later=b"") for each in saved if each.later)
+        if not at and {"again", "relayed"} & {*words}:
+            # What comes if no second state is taken on the way.
+            yield _run(fleet, "untouched", replace(how, scenario=simpler(other, details="")))
+        if not at and later and "onward" in words:
+            # What comes if the state of the next epoch is the first one that is loaded.
+            yield _run(fleet, "untouched", replace(how, epochs=main.epochs[-1:], saved=later))
+        saved = later if not run.failed and later and "held" in words else _saved(run)
 
 
 def _saved(run: Run) -> tuple[Saved, ...]:

@@ -13,7 +13,7 @@ from conformance.contract import Claims
 from conformance.scenario import Scenario, Style, simpler
 
 _PLAIN = ("",) * 8
-_STATES = ("watched", "held", "shared", "used", "relayed", "again", "again", "left")
+_STATES = ("watched", "held", "shared", "used", "relayed", "again", "again", "left", "onward", "broken")
 # Where a step that is ready already may be taken for one that was given out.
 _AHEAD = ("unbegun", "held", "again")
 # Of these the number of steps, and what is left, must be known.
@@ -29,7 +29,9 @@ def restarts(draw: st.DrawFn, claims: Claims) -> Scenario:
     word = draw(st.sampled_from(possible(claims)))
     style: Style = draw(st.sampled_from(_styles(claims))) if word not in _others(claims) else "map"
     ranks = draw(st.integers(2 if word == "narrower" else 1, 3)) if _splits(style, claims) else 1
-    samples = draw(st.integers(claims.least_samples(ranks + 1), 16))
+    # Mostly so many that each rank has a step before the state and one after it.
+    least = max(claims.least_samples(ranks + 1), draw(st.sampled_from((0, 2, 2, 4))) * ranks)
+    samples = draw(st.integers(least, 16))
     batch_size = draw(st.integers(1, 3))
     drop_last = draw(st.booleans())
     shuffles = style == "map" and claims.resume is True and claims.shuffle is not None
@@ -41,7 +43,7 @@ def restarts(draw: st.DrawFn, claims: Claims) -> Scenario:
         drop_last=drop_last,
         shuffle=shuffle,
         num_workers=draw(st.sampled_from((0, 0, 0, 0, 0, 1, 2))) if _may_have_workers(style, claims) else 0,
-        epochs=2 if word == "unbegun" else draw(st.integers(2, 3)),
+        epochs=2 if word == "unbegun" else 3 if word == "broken" else draw(st.integers(2, 3)),
         seed=draw(st.integers(0, 2**31 - 2)) if shuffle else 0,
         dataset=style,
         conduct=f"save@{0 if word == 'unbegun' else _place(draw, samples // ranks, batch_size)}",
@@ -62,7 +64,8 @@ def _asked(draw: st.DrawFn, claims: Claims, scenario: Scenario) -> Scenario:
     """The scenario with what else is claimed, now and then."""
     changes: dict[str, object] = {}
     if claims.device_options and scenario.dataset == "map" and not scenario.details:
-        changes["device_iterations"] = draw(st.sampled_from((1, 1, 1, 2)))
+        for name in ("gradient_accumulation", "replication_factor", "device_iterations"):
+            changes[name] = draw(st.sampled_from((1, 1, 1, 1, 2)))
     if claims.asynchronous:
         changes["asynchronous"] = draw(st.sampled_from((False, False, False, False, True)))
     if scenario.num_workers and "persistent_workers" in claims.hooks:
@@ -112,17 +115,21 @@ def each_restart(claims: Claims) -> Iterator[Scenario]:
 
 def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
     shuffles = claims.resume is True and bool(claims.shuffle) and scenario.dataset == "map"
-    # An epoch of four steps: its start, its middle, its last step, and its end.
-    places = (0,) if word == "unbegun" else (1, 0, 3, 4, 5) if not word else (1, 2)
+    # An epoch of four steps: its middle, its start, its last step, and its end.
+    places = (0,) if word == "unbegun" else (1, 2, 0, 3, 4, 5) if not word else (1, 2, 0)
     ranks = 2 if word == "narrower" else 1
+    epochs = 3 if word == "broken" else 2
     for place in places:
-        plain = simpler(scenario, world_size=ranks, samples=7 * ranks, conduct=f"save@{place}")
+        plain = simpler(scenario, world_size=ranks, samples=7 * ranks, epochs=epochs, conduct=f"save@{place}")
         if word != "reseeded":
             yield plain
         if shuffles and word != "unbegun":
             # A later epoch, which has an order of its own, and so many samples that two orders differ.
             yield simpler(plain, shuffle=True, samples=12 * ranks, batch_size=3, epochs=3, seed=5)
-    first = simpler(scenario, world_size=ranks, samples=7 * ranks, conduct=f"save@{places[0]}")
+    first = simpler(scenario, world_size=ranks, samples=7 * ranks, epochs=epochs, conduct=f"save@{places[0]}")
+    if word != "reseeded":
+        # Single samples, so that a few more cases can show a fault.
+        yield from (simpler(first, samples=size * ranks, batch_size=1) for size in (3, 4))
     if _may_have_workers(scenario.dataset, claims) and word not in _others(claims):
         # Each step costs a process or two here.
         yield simpler(first, num_workers=2)
@@ -130,5 +137,20 @@ def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
             yield simpler(first, num_workers=2, persistent_workers=True)
     if claims.asynchronous and word in ("", *_AHEAD):
         yield simpler(first, asynchronous=True)
-    if not word and _splits(scenario.dataset, claims):
+    if not word:
+        yield from _plainly(scenario, shuffles, claims)
+
+
+def _plainly(scenario: Scenario, shuffles: bool, claims: Claims) -> Iterator[Scenario]:
+    """Plain restarts in which more can go wrong: a rest that is dropped, and an epoch that is nearly over."""
+    for place in (2, 3, 4):
+        yield simpler(scenario, drop_last=True, conduct=f"save@{place}")
+    if _splits(scenario.dataset, claims):
         yield simpler(scenario, samples=9, world_size=2, conduct="save@1", drop_last=True)
+    if shuffles and (claims.asynchronous or _may_have_workers(scenario.dataset, claims)):
+        # What reads ahead has come to the next epoch by then.
+        late = simpler(scenario, shuffle=True, samples=12, batch_size=3, epochs=3, seed=5, conduct="save@3")
+        if claims.asynchronous:
+            yield simpler(late, asynchronous=True)
+        if _may_have_workers(scenario.dataset, claims):
+            yield simpler(late, num_workers=2)

@@ -50,6 +50,7 @@ LAUNCH = {
 SAVE = {
     "unbegun": "before iter()",
     "inside": "loaded after set_epoch()",
+    "broken": "the epoch before it left after a step",
     "watched": "and after each one behind it",
     "held": "kept by the loader while it goes on",
     "shared": "given to two loaders",
@@ -57,6 +58,7 @@ SAVE = {
     "relayed": "taken again at once",
     "again": "taken again a step later",
     "left": "the rest left a step later",
+    "onward": "taken again in the next epoch, after a step",
     "wider": "resumed on one rank more",
     "narrower": "resumed on one rank less",
     "staffed": "resumed with one worker more",

@@ -61,8 +61,8 @@ def place_in_epoch(scenario: Scenario, rank: RankRun) -> str:
 
 def words_of(scenario: Scenario) -> set[str]:
     """What else is done with the state."""
-    # Whether set_epoch() comes before or after the state is the consumer's affair in every case.
-    return set(scenario.details.split("+")) - {"", "inside"}
+    # What the consumer did before, and whether set_epoch() comes before or after the state, is free in every case.
+    return set(scenario.details.split("+")) - {"", "inside", "broken"}
 
 
 def failed_to_read(run: Run) -> bool:
@@ -137,3 +137,16 @@ def judged_rest(scenario: Scenario, claims: Claims, trace: Trace, *places: str) 
         if finding:
             return [finding]
     return []
+
+
+def ends_as_claimed(scenario: Scenario, claims: Claims, rank: RankRun, after: RankRun, place: str) -> bool:
+    """Whether after a state of the last step, or of the end, comes what that means."""
+    first, *others = [epoch.steps for epoch in after.epochs]
+    following = next_epoch(scenario, rank).steps
+    # Who was told the number of the epoch that is over gives that one's order, if it goes on with a whole one.
+    whole = [following, *([saved_epoch(scenario, rank).steps] if others else [])]
+    goes_on = any(same(scenario, claims, first, each) for each in whole)
+    empty = not first and bool(others) and same(scenario, claims, others[0], following)
+    if place == "last" or claims.end_of_epoch is None:
+        return goes_on or empty
+    return goes_on if claims.end_of_epoch == "next" else empty

@@ -8,6 +8,7 @@ from conformance.clauses.base import Finding, Verdict, clause
 from conformance.clauses.restarted import (
     OF_STATES,
     before,
+    ends_as_claimed,
     failed_to_read,
     judged_rest,
     lines_of,
@@ -23,7 +24,7 @@ from conformance.clauses.restarted import (
 )
 from conformance.contract import Claims
 from conformance.scenario import Scenario
-from conformance.trace import RankRun, Run, Trace
+from conformance.trace import Run, Trace
 
 
 @clause("RESUME-1", family="resume", dataset="any", applies=resumes, floor=12)
@@ -74,7 +75,7 @@ def the_end_is_an_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
         return None
     for rank, after in ((trace.main.ranks[at], run.ranks[at]) for at in ranks):
         place = place_in_epoch(scenario, rank)
-        if not _ends_as_claimed(scenario, claims, rank, after, place):
+        if not ends_as_claimed(scenario, claims, rank, after, place):
             expected = next_epoch(scenario, rank).steps
             lines = (
                 *lines_of(rank, "before the restart, ", before(scenario, rank)),
@@ -86,18 +87,6 @@ def the_end_is_an_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
             why = f'end_of_epoch="{claim}" is claimed' if claim else "at its end nothing of an epoch is left"
             return [Finding(f"after-the-{place}", f"{text}: {told(expected)}", lines, why)]
     return []
-
-
-def _ends_as_claimed(scenario: Scenario, claims: Claims, rank: RankRun, after: RankRun, place: str) -> bool:
-    first, *others = [epoch.steps for epoch in after.epochs]
-    following = next_epoch(scenario, rank).steps
-    # Who was told the number of the epoch that is over gives that one's order, if it goes on with a whole one.
-    whole = [following, *([saved_epoch(scenario, rank).steps] if others else [])]
-    goes_on = any(same(scenario, claims, first, each) for each in whole)
-    empty = not first and bool(others) and same(scenario, claims, others[0], following)
-    if place == "last" or claims.end_of_epoch is None:
-        return goes_on or empty
-    return goes_on if claims.end_of_epoch == "next" else empty
 
 
 # --- who promises nothing -------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections import Counter
 
 from conformance.clauses.arithmetic import ends
 from conformance.clauses.base import Finding, Verdict, clause, dropped_limit, listed, remainder, show
-from conformance.clauses.restarted import before, flat, resumes, told, words_of
+from conformance.clauses.restarted import before, flat, ranks_at, resumes, told, words_of
 from conformance.contract import Claims
 from conformance.scenario import Scenario
 from conformance.subjects import OF_OTHERS, resumed
@@ -28,7 +28,8 @@ def elastic_restarts_cover_the_rest(scenario: Scenario, claims: Claims, trace: T
     if refused is not None and refused.failure is not None:
         line = f"rank {refused.rank}: {refused.failure.sentence()}"
         return [Finding("refused", "the rest of the epoch", (line,), "elastic=True is claimed")]
-    return _covered(scenario, claims, trace)
+    verdict = _covered(scenario, claims, trace)
+    return verdict or _next_is_whole(scenario, claims, run, verdict)
 
 
 @clause(
@@ -54,7 +55,9 @@ def _covered(scenario: Scenario, claims: Claims, trace: Trace, refusable: bool =
     run = trace.variant("resumed")
     heads = {index for rank in trace.main.ranks for index in flat(before(scenario, rank))} if run else set()
     left = set(range(scenario.samples)) - heads
-    if run is None or run.failed or not heads or not left:
+    # A rank that had come to its end goes on with the next epoch, or with an empty rest (RESUME-4).
+    within = len(ranks_at(scenario, trace, "middle")) == scenario.world_size
+    if run is None or run.failed or not within or not left:
         return None
     other = resumed(scenario)
     after = Counter(index for rank in run.ranks for index in rank.epochs[0].samples)
@@ -67,6 +70,22 @@ def _covered(scenario: Scenario, claims: Claims, trace: Trace, refusable: bool =
     if len(lost) > dropped_limit(scenario, claims) + dropped_limit(other, claims) - 2:
         return [_finding(scenario, trace, run, "lost-by-another", f"{listed(lost)} never", refusable)]
     return []
+
+
+def _next_is_whole(scenario: Scenario, claims: Claims, run: Run | None, verdict: Verdict) -> Verdict:
+    """Whether the epoch after the rest has all samples, once, over all ranks."""
+    if verdict is None or run is None:
+        return verdict
+    other, epochs = resumed(scenario), run.epoch(-1)
+    counts = Counter(index for epoch in epochs for index in epoch.samples)
+    lost = [index for index in range(other.samples) if index not in counts]
+    again = sorted(index for index, times in counts.items() if times > 1)
+    if len(lost) < dropped_limit(other, claims) and counts.total() - len(counts) <= _padding(other, claims):
+        return []
+    note = f"{listed(lost)} never" if len(lost) >= dropped_limit(other, claims) else f"{listed(again)} again"
+    lines = show(epochs, {0: note}, "the next epoch, ")
+    why = "what was skipped is skipped once, and in its own epoch"
+    return [Finding("next-epoch-by-another", "the next epoch, whole", lines, why)]
 
 
 def _padding(scenario: Scenario, claims: Claims) -> int:

@@ -6,10 +6,12 @@ from conformance.clauses.arithmetic import ends
 from conformance.clauses.base import Finding, Verdict, clause
 from conformance.clauses.restarted import (
     OF_STATES,
+    Steps,
     difference,
     failed_to_read,
     flat,
     lines_of,
+    next_epoch,
     ranks_at,
     rest,
     resumes,
@@ -22,7 +24,7 @@ from conformance.clauses.restarted import (
 from conformance.contract import Claims
 from conformance.scenario import Scenario, place_of
 from conformance.subjects import OF_OTHERS
-from conformance.trace import Run, Trace
+from conformance.trace import RankRun, Run, Trace
 
 
 @clause("RESUME-5", family="resume", dataset="any", applies=resumes, floor=6)
@@ -30,33 +32,94 @@ def restarts_add_up(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict
     """A state that is taken after a restart is as good as the first one."""
     run, once = trace.variant("resumed again"), trace.variant("resumed")
     words = words_of(scenario)
-    if words not in ({"again"}, {"relayed"}) or run is None or once is None or trace.main.failed or once.failed:
+    if len(words) != 1 or not words < _TWICE or run is None or once is None or trace.main.failed or once.failed:
         return None
     if failed_to_read(run):
         return ends(run, ())
     if run.failed:
         return None
+    ranks = zip(trace.main.ranks, once.ranks, run.ranks, strict=True)
+    plain = trace.variant("untouched")
+    verdicts = [
+        _second(scenario, claims, words, plain.ranks[at] if plain else None, *each) for at, each in enumerate(ranks)
+    ]
+    found = [finding for verdict in verdicts for finding in verdict or []]
+    return found[:1] if any(verdict is not None for verdict in verdicts) else None
+
+
+_TWICE = {"again", "relayed", "onward"}
+
+
+def _second(
+    scenario: Scenario,
+    claims: Claims,
+    words: set[str],
+    plain: RankRun | None,
+    rank: RankRun,
+    once: RankRun,
+    after: RankRun,
+) -> Verdict:
+    """What is wrong on a rank after the second restart; what is wrong after the first one is another's matter."""
+    if words == {"onward"}:
+        return _in_the_next(scenario, claims, rank, once, after, plain)
+    taken, whole = taken_at(scenario, rank), saved_epoch(scenario, rank).steps
     more = 1 if words == {"again"} else 0
-    exercised = False
-    for rank, between, after in zip(trace.main.ranks, once.ranks, run.ranks, strict=True):
-        taken = taken_at(scenario, rank)
-        # What is wrong after one restart is RESUME-1's to say, and what comes at the end RESUME-4's.
-        whole = saved_epoch(scenario, rank).steps
-        if taken + more >= len(whole) or not same(scenario, claims, between.epochs[0].steps, whole[taken:]):
-            continue
-        exercised = True
-        finding = difference(scenario, claims, rank, after.epochs[0].steps, taken + more)
-        if finding:
-            first = lines_of(rank, "before the first restart, ", whole[:taken])
-            second = lines_of(rank, "then, before the second, ", whole[taken : taken + more])
-            last = finding.delivered[1].replace("after it, ", "after that, ")
-            return [replace(finding, kind=f"second-{finding.kind}", delivered=(*first, *second, last))]
-    return [] if exercised else None
+    first = once.epochs[0].steps
+    # Whoever has read nothing yet is as good as new, so that a state after its first step is RESUME-1's matter.
+    if taken + more >= len(whole) or (more and not taken):
+        return None
+    if not same(scenario, claims, first, whole[taken:]):
+        return None
+    finding = difference(scenario, claims, rank, after.epochs[0].steps, taken + more)
+    if finding:
+        head = lines_of(rank, "before the first restart, ", whole[:taken])
+        between = lines_of(rank, "then, before the second, ", whole[taken : taken + more])
+        last = finding.delivered[1].replace("after it, ", "after that, ")
+        return [replace(finding, kind=f"second-{finding.kind}", delivered=(*head, *between, last))]
+    return _next_after_two(scenario, claims, rank, once, after)
+
+
+def _next_after_two(scenario: Scenario, claims: Claims, rank: RankRun, once: RankRun, after: RankRun) -> list[Finding]:
+    expected, got = next_epoch(scenario, rank).steps, after.epochs[1].steps
+    if same(scenario, claims, got, expected) or not same(scenario, claims, once.epochs[1].steps, expected):
+        return []
+    lines = (
+        *lines_of(rank, "after the second restart, ", after.epochs[0].steps),
+        *lines_of(rank, "the next epoch, ", got),
+    )
+    why = "what was skipped is skipped once, and in its own epoch"
+    return [Finding("next-epoch-after-second-restart", f"the next epoch: {told(expected)}", lines, why)]
+
+
+def _is_rest(scenario: Scenario, claims: Claims, rank: RankRun, whole: Steps) -> bool:
+    return same(scenario, claims, rank.epochs[0].steps, whole[1:])
+
+
+def _in_the_next(
+    scenario: Scenario, claims: Claims, rank: RankRun, once: RankRun, after: RankRun, plain: RankRun | None
+) -> Verdict:
+    """The same where the second state is one of the epoch behind the rest; `plain` goes on there after no restart."""
+    whole = next_epoch(scenario, rank).steps
+    if plain is None or plain.failure or len(once.epochs) < 2 or len(whole) < 2:
+        return None
+    if not (same(scenario, claims, once.epochs[1].steps, whole) and _is_rest(scenario, claims, plain, whole)):
+        return None
+    got = after.epochs[0].steps
+    if same(scenario, claims, got, whole[1:]):
+        return []
+    lines = (
+        *lines_of(rank, "the epoch after the first restart, ", whole[:1]),
+        *lines_of(rank, "after the second one, ", got),
+    )
+    why = "a state counts in its own epoch, and not what was skipped in another one"
+    return [Finding("second-in-the-next-epoch", told(whole[1:]), lines, why)]
 
 
 @clause("RESUME-6", family="resume", dataset="any", applies=resumes, floor=3)
 def looking_changes_nothing(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Taking a state changes nothing of what the loader delivers, then and later."""
+    if words_of(scenario) in ({"again"}, {"relayed"}):
+        return _not_touched(scenario, claims, trace)
     twin = trace.variant("unwatched")
     if words_of(scenario) != {"watched"} or twin is None or twin.failed:
         return None
@@ -73,6 +136,27 @@ def looking_changes_nothing(scenario: Scenario, claims: Claims, trace: Trace) ->
                 )
                 why = "a checkpoint is a look at a run, and no part of it"
                 return [Finding("disturbed-by-a-state", "the same steps both times", lines, why)]
+    return []
+
+
+def _not_touched(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """The same where the state is taken on the way of a rest, against a restart without it."""
+    run, twin = trace.variant("resumed"), trace.variant("untouched")
+    if run is None or twin is None or twin.failed:
+        return None
+    if failed_to_read(run):
+        return ends(run, ())
+    if run.failed:
+        return None
+    for rank, touched, usual in zip(trace.main.ranks, run.ranks, twin.ranks, strict=True):
+        for one, other in zip(touched.epochs, usual.epochs, strict=True):
+            if not same(scenario, claims, one.steps, other.steps):
+                lines = (
+                    *lines_of(rank, "after a restart, ", other.steps),
+                    *lines_of(rank, "with a state taken on the way, ", one.steps),
+                )
+                why = "a checkpoint is a look at a run, and no part of it"
+                return [Finding("disturbed-after-a-restart", "the same steps both times", lines, why)]
     return []
 
 
@@ -102,6 +186,15 @@ def a_state_is_of_its_moment(scenario: Scenario, claims: Claims, trace: Trace) -
     words = words_of(scenario)
     once, twice = trace.variant("resumed"), trace.variant("resumed again")
     ranks = ranks_at(scenario, trace, "start", "middle")
+    if (
+        words == {"shared"}
+        and once is not None
+        and any(
+            rank.failure and rank.failure.where not in OF_STATES and len(rank.epochs) >= _OF_ONE_LOADER
+            for rank in once.ranks
+        )
+    ):
+        return ends(once, ())  # the first loader came to its end
     if words not in ({"held"}, {"shared"}) or once is None or once.failed or not ranks:
         return None
     if words == {"held"} and (twice is None or twice.failed):
@@ -124,6 +217,10 @@ def a_state_is_of_its_moment(scenario: Scenario, claims: Claims, trace: Trace) -
             ]
             return [Finding("moved-on" if twice is not None else "used-up", told(first), tuple(lines), why)]
     return [] if exercised else None
+
+
+# The epochs that a loader reads from a state, but for one of an end.
+_OF_ONE_LOADER = 2
 
 
 @clause("RESUME-8", family="resume", dataset="any", applies=resumes, floor=20)
@@ -168,4 +265,9 @@ def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
             )
             why = "a state that is loaded and not used is a restart that nobody notices; an error is right too"
             return [replace(finding, kind="not-loaded", delivered=lines, why=why)]
+        expected, got = next_epoch(scenario, rank).steps, rank.epochs[scenario.epochs + 1].steps
+        if not same(scenario, claims, got, expected) and same(scenario, claims, other.epochs[1].steps, expected):
+            lines = tuple(lines_of(rank, "the epoch after the state was loaded again, ", got))
+            why = "the state says which epoch it is of, and the next one follows"
+            return [Finding("next-epoch-not-loaded", f"the next epoch: {told(expected)}", lines, why)]
     return [] if exercised else None

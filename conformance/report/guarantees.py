@@ -125,7 +125,7 @@ def _pipelines(held: frozenset[str]) -> Iterator[str]:
 
 
 def _restarts(report: Report, held: frozenset[str]) -> Iterator[str]:
-    if {"RESUME-1", "RESUME-2", "RESUME-5", "RESUME-8"} <= held:
+    if {f"RESUME-{number}" for number in (1, 2, 3, 4, 5, 8)} <= held:
         shuffled = " if it is unshuffled" if report.claims.resume == "unshuffled" else ""
         others = ", with other ranks and workers too" if "RESUME-10" in held else ""
         yield f"goes on with a stopped epoch{shuffled}, as often as it is stopped{others}"

@@ -26,11 +26,33 @@ class CountsStepsOfOneRank(Resuming):
         super().load_state_dict({**state, "given": state["given"] * self.round})
 
 
+class SkipsForEverWithOtherRanks(Resuming):
+    """With other ranks than before the offset stays, epoch after epoch. (No public report.)"""
+
+    clause = "RESUME-10"
+    smallest = "n3,w1,b1,keep,e2,save@1,with=wider"
+    families: ClassVar[tuple[str, ...]] = ("resume",)
+    offset = 0
+
+    def state_dict(self) -> Any:
+        """Where all ranks are, and how many they are."""
+        return {**super().state_dict(), "ranks": self.request.world_size}
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on from there, for ever if ranks have come or gone."""
+        super().load_state_dict(state)
+        self.offset = self.skipped if state["ranks"] != self.request.world_size else 0
+
+    def left(self, skipped: int) -> list[list[int]]:
+        """The steps behind the offset."""
+        return super().left(max(skipped, self.offset))
+
+
 class RefusesOtherRanks(Stopping):
     """Promises to go on with other ranks, and refuses."""
 
     clause = "RESUME-10"
-    smallest = "n0,w1,b1,keep,e2,save@0,with=wider"
+    smallest = "n1,w1,b1,keep,e2,save@0,with=wider"
     report = "huggingface/transformers#40245"
     claims: ClassVar[dict[str, Any]] = RESUMING
 
@@ -39,7 +61,7 @@ class SkipsStepsOfAnotherSize(Stopping):
     """The state counts steps, and does not say of which size."""
 
     clause = "RESUME-11"
-    smallest = "n2,w1,b1,keep,e2,save@1,with=wider"
+    smallest = "n2,w1,b1,keep,e2,save@1,with=larger"
     report = "NVIDIA-BioNeMo/bionemo-recipes PR #1250"
 
     def state_dict(self) -> Any:

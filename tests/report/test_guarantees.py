@@ -118,7 +118,7 @@ def test_a_replayed_case_gives_no_guarantee() -> None:
     assert "only one case of WORK-3 was replayed: no guarantee is given" == guarantee_line(one)
 
 
-RESTARTED = ("RESUME-1", "RESUME-2", "RESUME-5", "RESUME-8")
+RESTARTED = tuple(f"RESUME-{number}" for number in (1, 2, 3, 4, 5, 8))
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,9 @@ class Loader(getattr(import_module({module!r}), {base!r})):
 
 load = Loader.load
 """
-# What differs between two requests, and states that are taken again and again, are shown by `replay`.
+# What differs between two requests, and states that are looked at, are shown by `replay`.
 WITHOUT = ("RESUME-6", "RESUME-10", "RESUME-11")
 EXHIBITS = [loader for loader in MUSEUM if loader.clause.startswith("RESUME")]
-SCRIPTED = [loader for loader in EXHIBITS if loader.clause not in WITHOUT]
 
 
 def case_of(loader: type[KnownBad]) -> Case:
@@ -40,6 +39,9 @@ def case_of(loader: type[KnownBad]) -> Case:
     scenario = from_code(loader.smallest)
     finding = Finding("kind", "what is right", ("rank 0: 0",), "so it is")
     return Case(loader.clause, scenario, finding, Trace(scenario, ()))
+
+
+SCRIPTED = [loader for loader in EXHIBITS if has_script(case_of(loader))]
 
 
 @pytest.mark.parametrize("loader", SCRIPTED, ids=lambda loader: loader.__name__)
