@@ -77,7 +77,7 @@ class ForgetsRanksInWorkers(Pipelines):
 
     clause, smallest = "PIPE-1", "n1,w2,b1,k1,pipeline"
     report = "pytorch/data#352"
-    related = ("PIPE-2", "PIPE-3", "PIPE-14")
+    related = ("PIPE-2", "PIPE-3", "PIPE-12", "PIPE-14")
     changes: ClassVar[dict[str, Any]] = {
         "pipe_workers.shard": lambda pipe, place, workers, worker: _shard(pipe, Place(), workers, worker)
     }
