@@ -153,4 +153,6 @@ def _plainly(scenario: Scenario, shuffles: bool, claims: Claims) -> Iterator[Sce
         if claims.asynchronous:
             yield simpler(late, asynchronous=True)
         if _may_have_workers(scenario.dataset, claims):
+            # In the first epoch, which may be begun otherwise than the others, and in a later one.
+            yield simpler(late, num_workers=2, epochs=2, conduct="save@1")
             yield simpler(late, num_workers=2)
