@@ -1,6 +1,7 @@
 """The scripts of chapter 9: a state is taken in one process and loaded in others."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,18 @@ def case_of(loader: type[KnownBad]) -> Case:
 SCRIPTED = [loader for loader in EXHIBITS if has_script(case_of(loader))]
 
 
-@pytest.mark.parametrize("loader", SCRIPTED, ids=lambda loader: loader.__name__)
+def _one_of_each(loaders: list[type[KnownBad]]) -> list[Any]:
+    """One parameter a loader; those of a clause that an earlier one stands for are deep."""
+    seen: set[str] = set()
+    parameters = []
+    for loader in loaders:
+        marks = (pytest.mark.deep,) if loader.clause in seen else ()
+        parameters.append(pytest.param(loader, id=loader.__name__, marks=marks))
+        seen.add(loader.clause)
+    return parameters
+
+
+@pytest.mark.parametrize("loader", _one_of_each(SCRIPTED))
 def test_a_script_tells_the_fault_from_its_mend(
     loader: type[KnownBad], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
