@@ -186,15 +186,8 @@ def a_state_is_of_its_moment(scenario: Scenario, claims: Claims, trace: Trace) -
     words = words_of(scenario)
     once, twice = trace.variant("resumed"), trace.variant("resumed again")
     ranks = ranks_at(scenario, trace, "start", "middle")
-    if (
-        words == {"shared"}
-        and once is not None
-        and any(
-            rank.failure and rank.failure.where not in OF_STATES and len(rank.epochs) >= _OF_ONE_LOADER
-            for rank in once.ranks
-        )
-    ):
-        return ends(once, ())  # the first loader came to its end
+    if words == {"shared"} and once is not None and any(map(_second_loader_failed, once.ranks)):
+        return ends(once, ())
     if words not in ({"held"}, {"shared"}) or once is None or once.failed or not ranks:
         return None
     if words == {"held"} and (twice is None or twice.failed):
@@ -219,8 +212,9 @@ def a_state_is_of_its_moment(scenario: Scenario, claims: Claims, trace: Trace) -
     return [] if exercised else None
 
 
-# The epochs that a loader reads from a state, but for one of an end.
-_OF_ONE_LOADER = 2
+def _second_loader_failed(rank: RankRun) -> bool:
+    # The first one has read the rest and the next epoch.
+    return rank.failure is not None and rank.failure.where not in OF_STATES and len(rank.epochs) > 1
 
 
 @clause("RESUME-8", family="resume", dataset="any", applies=resumes, floor=20)

@@ -14,7 +14,8 @@ OF_GENERATORS = ("ORDER-10", "ORDER-11")
 _FACTORS = ("world_size", "batch_size", "gradient_accumulation", "replication_factor", "device_iterations")
 _READ = ("drop_last", "shuffle", "num_workers", "persistent_workers", "epochs", "seed", "seeds")
 _SCRIPTED = (*_FACTORS, *_READ, "variant", "refusal")
-# What may be done with a state in a script, and nothing ("").
+# Of restarts: what no script looks for, and what may be done with a state in one ("": nothing else).
+_NOT_SCRIPTED = ("next-epoch-after-second-restart", "next-epoch-not-loaded")
 _IN_A_RESTART = {"", "unbegun", "held", "shared", "used", "relayed", "again", "left"}
 _OF_CONSUMERS = ("dataset", "fault", "conduct", "kind", "asynchronous", *AHEAD)
 # Checks that know one rank which keeps everything: what came before a fault, and what a whole epoch is.
@@ -61,7 +62,8 @@ def has_script(case: Case) -> bool:
     """Whether a reproduction script can show the case: its clause has a check, and it asks for nothing unusual."""
     scenario = case.scenario
     if case.clause in OF_RESTARTS:
-        return set(scenario.details.split("+")) <= _IN_A_RESTART and not scenario.asynchronous
+        told = case.finding.kind not in _NOT_SCRIPTED and not scenario.asynchronous
+        return told and set(scenario.details.split("+")) <= _IN_A_RESTART
     known = (*_SCRIPTED, *_OF_CONSUMERS) if case.clause in OF_CONSUMERS else _SCRIPTED
     if case.clause in _OF_ONE_RANK and (scenario.world_size != 1 or scenario.drop_last or scenario.shuffle):
         return False
