@@ -15,7 +15,16 @@ from tests.known_bad.resuming import CORRECT_RESUMING
 from tests.museum.judged import judged, violated
 
 # Loaders that differ from another one in a claim or two, and take long.
-_LIKE_OTHERS = ("Replicating", "Skipping", "Aliasing", "Refusing", "MapOnly", "AheadInAProcess", "AheadOfStreams")
+_LIKE_OTHERS = (
+    "Replicating",
+    "Skipping",
+    "Aliasing",
+    "Refusing",
+    "MapOnly",
+    "AheadInAProcess",
+    "AheadOfStreams",
+    "CorrectStopping",
+)
 
 
 def _each(loaders: Sequence[type[Correct]], deep: Callable[[type[Correct]], bool]) -> list[Any]:

@@ -216,7 +216,7 @@ def test_a_hanging_worker_is_an_error(persistent: bool) -> None:
     """With a time-out, and it does not outlive it (ERROR-7)."""
     made = loader(Faulty(8, 2, hang), num_workers=1, timeout=2, persistent_workers=persistent)
     passing = iter(made)
-    workers = passing.source._workers
+    workers = passing.steps.source._workers
     steps, error = until_error(passing)
     assert (steps, type(error)) == ([[0, 1]], RuntimeError)
     assert "timed out" in str(error)

@@ -142,7 +142,7 @@ def test_an_error_does_not_hold_what_it_passed(act: Callable[[], None]) -> None:
     gc.disable()
     try:
         passing: Any = iter(loader(Faulty(8, 5, act), num_workers=1))
-        queue = weakref.ref(passing.source._worker_result_queue)
+        queue = weakref.ref(passing.steps.source._worker_result_queue)
         until_error(passing)
         assert queue() is None
     finally:
@@ -154,7 +154,7 @@ def test_a_loader_closes_with_a_dead_worker() -> None:
     made = loader(Numbers(8), num_workers=2, persistent_workers=True)
     passing: Any = iter(made)
     next(passing)
-    workers = passing.source._workers
+    workers = passing.steps.source._workers
     # torch would raise an error here, or wherever the main thread is.
     workers[0].kill()
     workers[0].join()
