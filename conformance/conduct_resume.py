@@ -80,10 +80,8 @@ class Restarts:
     def go_on(self, saved: tuple[Saved, ...], rank: int) -> None:
         """Load the state of this rank, or what the adapter makes of all of them, and read on."""
         mine = saved[rank % len(saved)]
-        state = self._loaded([mine])[0]
-        if self.merge is not None:
-            merge, states = self.merge, self._loaded(list(saved))
-            state = called("load_state_dict", None, lambda: merge(states))
+        merge, states = self.merge, self._loaded([mine] if self.merge is None else list(saved))
+        state = states[0] if merge is None else called("load_state_dict", None, lambda: merge(states))
         numbers = self._numbers_after(mine.at_the_end)
         self._begin_with(state, numbers, mine.at_the_end)
         if "shared" in self.words:

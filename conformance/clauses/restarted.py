@@ -1,7 +1,5 @@
 """What the judges of chapter 9 share: decides where a state was taken, what came before it, and what must follow."""
 
-from collections.abc import Iterator
-
 from conformance.clauses.arithmetic import ends
 from conformance.clauses.asynchronous import in_known_order
 from conformance.clauses.base import Finding, Verdict, listed, show
@@ -117,10 +115,10 @@ def told(steps: Steps, none: str = "no more steps") -> str:
     return " | ".join(" ".join(map(str, step)) for step in steps) or none
 
 
-def lines_of(rank: RankRun, label: str, steps: Steps, note: str = "") -> Iterator[str]:
-    """Some steps of a rank as a line of a report, which is given as all that stands in it."""
-    (shown,) = show((Epoch(0, steps),), {0: note} if note else {}, label)
-    yield shown.replace("rank 0", f"rank {rank.rank}")
+def lines_of(rank: RankRun, label: str, steps: Steps, note: str = "") -> tuple[str, ...]:
+    """Some steps of a rank as the lines of a report."""
+    shown = show((Epoch(0, steps),), {0: note} if note else {}, label)
+    return tuple(line.replace("rank 0", f"rank {rank.rank}") for line in shown)
 
 
 def judged_rest(scenario: Scenario, claims: Claims, trace: Trace, *places: str) -> Verdict:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from conformance.clauses.arithmetic import ends
 from conformance.clauses.base import Finding, Verdict, clause
 from conformance.clauses.restarted import (
-    Steps,
     difference,
     failed_to_read,
     lines_of,
@@ -86,10 +85,6 @@ def _next_after_two(scenario: Scenario, claims: Claims, rank: RankRun, once: Ran
     return [Finding("next-epoch-after-second-restart", f"the next epoch: {told(expected)}", lines, why)]
 
 
-def _is_rest(scenario: Scenario, claims: Claims, rank: RankRun, whole: Steps) -> bool:
-    return same(scenario, claims, rank.epochs[0].steps, whole[1:])
-
-
 def _in_the_next(
     scenario: Scenario, claims: Claims, rank: RankRun, once: RankRun, after: RankRun, plain: RankRun | None
 ) -> Verdict:
@@ -97,7 +92,8 @@ def _in_the_next(
     whole = next_epoch(scenario, rank).steps
     if plain is None or plain.failure or len(once.epochs) < 2 or len(whole) < 2:
         return None
-    if not (same(scenario, claims, once.epochs[1].steps, whole) and _is_rest(scenario, claims, plain, whole)):
+    is_right = same(scenario, claims, plain.epochs[0].steps, whole[1:])
+    if not (is_right and same(scenario, claims, once.epochs[1].steps, whole)):
         return None
     got = after.epochs[0].steps
     if same(scenario, claims, got, whole[1:]):

@@ -37,16 +37,8 @@ def looking_changes_nothing(scenario: Scenario, claims: Claims, trace: Trace) ->
         return ends(trace.main, ())
     if trace.main.failed or not _is_repeatable(scenario, trace.main, twin):
         return None
-    for rank, other in zip(trace.main.ranks, twin.ranks, strict=True):
-        for watched, usual in zip(rank.epochs, other.epochs, strict=True):
-            if not same(scenario, claims, watched.steps, usual.steps):
-                lines = (
-                    *lines_of(rank, f"epoch {usual.number}, without states, ", usual.steps),
-                    *lines_of(rank, "with states taken, ", watched.steps),
-                )
-                why = "a checkpoint is a look at a run, and no part of it"
-                return [Finding("disturbed-by-a-state", "the same steps both times", lines, why)]
-    return []
+    labels = ("epoch {}, without states, ", "with states taken, ")
+    return _undisturbed(scenario, claims, trace.main, twin, "disturbed-by-a-state", labels)
 
 
 def _not_touched(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
@@ -58,15 +50,23 @@ def _not_touched(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         return ends(run, ())
     if run.failed:
         return None
-    for rank, touched, usual in zip(trace.main.ranks, run.ranks, twin.ranks, strict=True):
-        for one, other in zip(touched.epochs, usual.epochs, strict=True):
-            if not same(scenario, claims, one.steps, other.steps):
+    labels = ("after a restart, ", "with a state taken on the way, ")
+    return _undisturbed(scenario, claims, run, twin, "disturbed-after-a-restart", labels)
+
+
+def _undisturbed(
+    scenario: Scenario, claims: Claims, run: Run, twin: Run, kind: str, labels: tuple[str, str]
+) -> list[Finding]:
+    """What the run delivers otherwise than its twin, in which no state was taken; `labels` name the twin's first."""
+    for rank, other in zip(run.ranks, twin.ranks, strict=True):
+        for watched, usual in zip(rank.epochs, other.epochs, strict=True):
+            if not same(scenario, claims, watched.steps, usual.steps):
                 lines = (
-                    *lines_of(rank, "after a restart, ", other.steps),
-                    *lines_of(rank, "with a state taken on the way, ", one.steps),
+                    *lines_of(rank, labels[0].format(usual.number), usual.steps),
+                    *lines_of(rank, labels[1], watched.steps),
                 )
                 why = "a checkpoint is a look at a run, and no part of it"
-                return [Finding("disturbed-after-a-restart", "the same steps both times", lines, why)]
+                return [Finding(kind, "the same steps both times", lines, why)]
     return []
 
 
@@ -171,7 +171,7 @@ def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
             return [replace(finding, kind="not-loaded", delivered=lines, why=why)]
         expected, got = next_epoch(scenario, rank).steps, rank.epochs[scenario.epochs + 1].steps
         if not same(scenario, claims, got, expected) and same(scenario, claims, other.epochs[1].steps, expected):
-            lines = tuple(lines_of(rank, "the epoch after the state was loaded again, ", got))
+            lines = lines_of(rank, "the epoch after the state was loaded again, ", got)
             why = "the state says which epoch it is of, and the next one follows"
             return [Finding("next-epoch-not-loaded", f"the next epoch: {told(expected)}", lines, why)]
     return [] if exercised else None
