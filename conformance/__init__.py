@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from conformance.outcome import Report
+    from conformance.trial.outcome import Report
 
 __all__ = ["check"]
 
@@ -26,7 +26,7 @@ def check(
     Raises AdapterError if the adapter is wrong.
     """
     # Imported here: the processes in which loaders run import this package too, and need none of it.
-    from conformance.session import Options, Session, source_of
+    from conformance.trial.session import Options, Session, source_of
 
     source, name = source_of(implementation, claims)
     with Session(source, name, Options(tier=tier, seed=seed, patience=patience, strict=strict)) as session:

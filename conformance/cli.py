@@ -9,14 +9,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance import matrix_command
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
-from conformance.known import parse_case, read_known
-from conformance.output import Wanted, block, random_seed, refuse_unwritable, write_files
+from conformance.matrix import command as matrix_command
 from conformance.report import commands as reports
 from conformance.report import forms
-from conformance.session import Options, Session, source_of
+from conformance.report.output import Wanted, block, random_seed, refuse_unwritable, write_files
+from conformance.trial.known import parse_case, read_known
+from conformance.trial.session import Options, Session, source_of
 
 EXIT_GREEN, EXIT_VIOLATED, EXIT_USAGE = 0, 1, 4
 
@@ -98,20 +98,20 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _plan_arguments(parser: argparse.ArgumentParser) -> None:
-    from reference import plan
+    from reference.rules import plan
 
     parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
     plan.add_arguments(parser)
 
 
 def _plan(given: argparse.Namespace) -> int:
-    from reference import plan
+    from reference.rules import plan
 
     return plan.main(given)
 
 
 def _explain(given: argparse.Namespace) -> int:
-    from conformance.spec_text import UnknownClause, clause_texts, explain
+    from conformance.report.spec_text import UnknownClause, clause_texts, explain
 
     if given.clause is None:
         for clause in sorted(CLAUSES.values(), key=lambda clause: clause.number):

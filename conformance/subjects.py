@@ -10,11 +10,11 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from conformance.contract_model import Mode
-from conformance.words_pipeline import PIPELINE, pipeline_told
+from conformance.device.request import Mode
+from conformance.pipelines.scenario import PIPELINE, pipeline_told
 
 if TYPE_CHECKING:
-    from conformance.scenario import Scenario
+    from conformance.loader.scenario import Scenario
 
 Subject = Literal["", "device", "launch", "pipeline"]
 

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from conformance.scenario import Scenario
+from conformance.loader.scenario import Scenario
 
 # raised: an exception; hung: no answer within the patience; died: the process ended; endless: far more samples than the
 # dataset holds; undecodable: a batch that holds no sample ids; unusable: `load` gave something that can't be iterated.

@@ -11,9 +11,23 @@ is asked for (`options`).
 
 from . import optim
 from .accessor import AsynchronousDataAccessor
-from .arithmetic import Plan, Share, make_plan
+from .ahead.layout import ICustomArgParser, registerCustomArgParser
 from .dataloader import DataLoader
-from .device import PoplarExecutor, inferenceModel, trainingModel
+from .device.hardware import (
+    BeginBlock,
+    Block,
+    BlockFunction,
+    ipu_print_tensor,
+    ipuHardwareIsAvailable,
+    nop,
+    recomputationCheckpoint,
+    set_available_memory,
+    set_overlap_for_input,
+    set_overlap_for_output,
+    setLogLevel,
+)
+from .device.losses import identity_loss
+from .device.models import PoplarExecutor, inferenceModel, trainingModel
 from .enums import (
     AutoStage,
     CommGroupType,
@@ -29,7 +43,7 @@ from .enums import (
     SyncPattern,
     VariableRetrievalMode,
 )
-from .execution import (
+from .options.execution import (
     ParallelPhasedExecution,
     Phase,
     PipelinedExecution,
@@ -38,24 +52,10 @@ from .execution import (
     Stage,
     TensorLocationSettings,
 )
-from .hardware import (
-    BeginBlock,
-    Block,
-    BlockFunction,
-    ipu_print_tensor,
-    ipuHardwareIsAvailable,
-    nop,
-    recomputationCheckpoint,
-    set_available_memory,
-    set_overlap_for_input,
-    set_overlap_for_output,
-    setLogLevel,
-)
-from .layout import ICustomArgParser, registerCustomArgParser
-from .losses import identity_loss
-from .options import Options
-from .options_source import ConfigFileError
-from .splitting import split, split_worker_init_fn
+from .options.options import Options
+from .options.source import ConfigFileError
+from .rules.arithmetic import Plan, Share, make_plan
+from .rules.splitting import split, split_worker_init_fn
 
 __all__ = [
     "AsynchronousDataAccessor",

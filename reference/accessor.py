@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from itertools import repeat
 from typing import Any
 
-from .checks import check_flag, check_integer, check_type, show
-from .consumer import Consumer, Pass, Settings
+from .ahead.consumer import Consumer, Pass, Settings
+from .ahead.ring import Content
+from .ahead.supply import Items
 from .dataloader import DataLoader
 from .enums import SharingStrategy
-from .ring import Content
-from .supply import Items
+from .rules.checks import check_flag, check_integer, check_type, show
 
 
 class AsynchronousDataAccessor:

@@ -1,10 +1,10 @@
 """Decides what a step of the loader is: torch's DataLoader, asked for the samples of whole combined batches.
 
-Starting workers and handing out work to them is torch's; which samples come in which step and order is ours
-(`request.py`, `sampler.py`), and so are collating (`collate.py`), the state in which a worker begins (`worker.py`),
-errors (`faults.py`), ends (`passes.py`, `processes.py`) and restarts (`restarts.py`). In the modes Async and
-AsyncRebatched the workers are not torch's: they fill a ring of shared memory ahead of the consumer
-(`asynchronous.py`), with the same steps.
+Starting workers and handing out work to them is torch's. Which samples come in which step and order is ours
+(`rules/sampler.py`), and so is, in `loading/`, how the options become a request (`request.py`), collating
+(`collate.py`), the state in which a worker begins (`worker.py`), errors (`faults.py`), ends (`passes.py`,
+`processes.py`) and restarts (`restarts.py`). In the modes Async and AsyncRebatched the workers are not torch's: they
+fill a ring of shared memory ahead of the consumer (`ahead/asynchronous.py`), with the same steps.
 
 Epochs. Each `iter(loader)` begins the next epoch, from 0 on; `set_epoch(n)` makes the next one epoch n. With
 `options.randomSeed` the order is a pure function of (seed, epoch), on one rank as on many. Without it a
@@ -26,18 +26,18 @@ from typing import Any
 import torch
 import torch.utils.data
 
-from .asynchronous import check_mode, consumer_of, has_own_order, rebatched_length, settings_of
-from .collate import collate, convert
-from .consumer import Consumer
+from .ahead.asynchronous import check_mode, consumer_of, has_own_order, rebatched_length, settings_of
+from .ahead.consumer import Consumer
 from .enums import DataLoaderMode
-from .faults import Collating, Source
-from .options import Options
-from .passes import Pass
-from .processes import Workers
-from .request import count_own_steps, make_request, torch_arguments, warning
-from .restarts import Counted, Position, counted_in, position_of, state_of
-from .shuffle import check_epoch, worker_seed
-from .worker import NextEpoch, Starting
+from .loading.collate import collate, convert
+from .loading.faults import Collating, Source
+from .loading.passes import Pass
+from .loading.processes import Workers
+from .loading.request import count_own_steps, make_request, torch_arguments, warning
+from .loading.restarts import Counted, Position, counted_in, position_of, state_of
+from .loading.worker import NextEpoch, Starting
+from .options.options import Options
+from .rules.shuffle import check_epoch, worker_seed
 
 
 class DataLoader(torch.utils.data.DataLoader[Any]):

@@ -20,13 +20,13 @@ import torch
 from torch.utils.data import IterDataPipe, MapDataPipe
 from torch.utils.data.graph_settings import apply_shuffle_settings
 
-from .checks import check_integer, show
 from .datapipes import MapToIter
-from .fullsync import told
-from .pipe_graph import Pipe, check_sharding, copied, ready_for_steps, shard, walk
-from .pipe_messages import close
-from .pipe_seeds import Seeds, assign, draws, hashed, is_random, seed_pipes
+from .pipelines.fullsync import told
+from .pipelines.graph import Pipe, check_sharding, copied, ready_for_steps, shard, walk
+from .pipelines.messages import close
+from .pipelines.seeds import Seeds, assign, draws, hashed, is_random, seed_pipes
 from .reading_service import InProcessReadingService, finalize
+from .rules.checks import check_integer, show
 
 _MOST_SEED = 2**64 - 1
 

@@ -11,11 +11,11 @@ from typing import Any
 from torch.utils.data import IterDataPipe, MapDataPipe, functional_datapipe
 from torch.utils.data.datapipes.iter.sharding import SHARDING_PRIORITIES
 
-from .checks import check_integer, show
-from .faults import Failure
-from .fullsync import END, FAILURE, MORE, STEP, Agreement, Message, check_group, check_timeout, told
-from .pipe_messages import read_some
-from .prefetching import Ahead
+from .loading.faults import Failure
+from .pipelines.fullsync import END, FAILURE, MORE, STEP, Agreement, Message, check_group, check_timeout, told
+from .pipelines.messages import read_some
+from .pipelines.prefetching import Ahead
+from .rules.checks import check_integer, show
 
 _AT_ONCE = 64  # the most elements that a rank reads before it agrees with the others
 

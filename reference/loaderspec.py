@@ -12,15 +12,15 @@ from torch.utils.data import IterableDataset
 
 from .dataloader import DataLoader
 from .dataloader2 import DataLoader2
-from .device import PoplarExecutor, inferenceModel, trainingModel
+from .device.models import PoplarExecutor, inferenceModel, trainingModel
 from .enums import DataLoaderMode, OutputMode, ReductionType, SharingStrategy
-from .launcher import launch as launch
-from .launcher import settings as settings
-from .launcher import tag as tag
-from .launcher import whoami as whoami
-from .options import Options
+from .launch.launcher import launch as launch
+from .launch.launcher import settings as settings
+from .launch.launcher import tag as tag
+from .launch.launcher import whoami as whoami
+from .options.options import Options
 from .reading_service import DistributedReadingService, MultiProcessingReadingService, SequentialReadingService
-from .splitting import split
+from .rules.splitting import split
 
 # What a request may ask for beyond the loader's own arguments, and of a loader that reads ahead.
 HOOKS = ("collate_fn", "worker_init_fn", "timeout", "persistent_workers")

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from .checks import show
+from .rules.checks import show
 
 # What says how the hardware computes.
 _RECORDED = (

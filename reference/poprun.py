@@ -11,8 +11,8 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from .names import note_of_hidden
-from .poprun_flags import USAGE, Launch, Refused, parse
+from .launch.flags import USAGE, Launch, Refused, parse
+from .poptorch_names import note_of_hidden
 
 _REFUSED = 2
 _NOT_FOUND = 127
@@ -43,7 +43,7 @@ def _run(launch: Launch) -> int:
     if note:
         _say(note)
     # Only now: a refusal needn't wait for torch's launcher to be imported.
-    from .launching import run
+    from .launch.launching import run
 
     outcome = run(launch)
     if outcome.sentence:

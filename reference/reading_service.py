@@ -11,14 +11,14 @@ from typing import Any
 
 import torch.distributed as dist
 
-from .checks import check_integer, show
 from .datapipes import FullSync
-from .fullsync import BEGIN, Agreement, Message, check_group, check_timeout
-from .pipe_crew import Crew, Merged
-from .pipe_graph import Pipe, Place, replace, replicable_part, walk
-from .pipe_messages import WorkerInfo
-from .pipe_seeds import Seeds
-from .pipe_workers import initialised
+from .pipelines.crew import Crew, Merged
+from .pipelines.fullsync import BEGIN, Agreement, Message, check_group, check_timeout
+from .pipelines.graph import Pipe, Place, replace, replicable_part, walk
+from .pipelines.messages import WorkerInfo
+from .pipelines.seeds import Seeds
+from .pipelines.workers import initialised
+from .rules.checks import check_integer, show
 
 
 class ReadingServiceInterface:

@@ -17,10 +17,10 @@ import torch
 from torch import Tensor, nn
 
 from .dataloader import DataLoader
-from .device import PoplarExecutor, trainingModel
+from .device.models import PoplarExecutor, trainingModel
+from .device.tensors import found_in
 from .enums import DataLoaderMode
-from .options import Options
-from .tensors import found_in
+from .options.options import Options
 
 _SIZE = 128
 _CLASSES = 10

@@ -9,7 +9,7 @@ import sys
 import pytest
 from hypothesis import settings
 
-from conformance import interrupts
+from conformance.loader import interrupts
 
 settings.register_profile("tests", derandomize=True, deadline=None, database=None)
 settings.load_profile("tests")

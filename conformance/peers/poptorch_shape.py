@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.contract import Request
-from conformance.random_state import undisturbed
+from conformance.processes.random_state import undisturbed
 
 CLAIMS = dict(
     when_dropping="drop",

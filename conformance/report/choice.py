@@ -2,12 +2,12 @@
 
 from dataclasses import MISSING, fields
 
-from conformance.campaign import Case
 from conformance.contract import AHEAD, Claims
+from conformance.loader.scenario import ODD_KINDS, Scenario
+from conformance.processes.task import Task
 from conformance.report.adapter_source import Adapter
 from conformance.report.script.checks import CHECKS, COMPLETE, OF_CONSUMERS, OF_FAILURES, OF_RESTARTS, check_of
-from conformance.scenario import ODD_KINDS, Scenario
-from conformance.task import Task
+from conformance.trial.campaign import Case
 
 OF_GENERATORS = ("ORDER-10", "ORDER-11")
 # What every script can ask for, and what only those of a consumer can that does more than read and close.

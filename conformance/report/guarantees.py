@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from conformance.clauses import CLAUSES
 from conformance.contract import Claims, Policy
-from conformance.outcome import Report
+from conformance.trial.outcome import Report
 
 
 def guarantees(report: Report) -> tuple[str, ...]:

@@ -20,8 +20,8 @@ It is a receipt too: `loaderspec verify` runs it again. The schema, version 1:
                     {id, scenario, kind, expected, delivered: [line, ...], why, trace}; known is a list of
                     {reason, issue, case}, the replayed known failures of the clause
 
-`scenario` is an object of the fields of `conformance.scenario.Scenario`; `trace` is what `conformance.trace.from_json`
-reads, once it is text again (`json.dumps`).
+`scenario` is an object of the fields of `conformance.loader.scenario.Scenario`; `trace` is what
+`conformance.trace.from_json` reads, once it is text again (`json.dumps`).
 """
 
 import dataclasses
@@ -32,12 +32,12 @@ from hashlib import blake2b
 from pathlib import PurePath
 from typing import Any
 
-from conformance.campaign import Case
-from conformance.origin import installed
-from conformance.outcome import Outcome, Report
+from conformance.processes.origin import installed
 from conformance.report.guarantees import guarantees
-from conformance.spec_text import clause_texts
+from conformance.report.spec_text import clause_texts
 from conformance.trace import Trace, to_json
+from conformance.trial.campaign import Case
+from conformance.trial.outcome import Outcome, Report
 
 SCHEMA = 1
 _LIBRARIES = ("hypothesis", "numpy", "torch")

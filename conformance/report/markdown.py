@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from conformance.report.matrix import PeerColumn, matrix
+from conformance.report.spec_text import in_short
 from conformance.report.stored import SIGNS, Row, Stored, StoredCase, stored
-from conformance.spec_text import in_short
 
 # A step's summary holds 1 MiB; a case has at most so many lines of what was delivered.
 _MOST_LINES = 12

@@ -9,10 +9,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from conformance.clauses.base import dropped_limit, known_samples, listed, missing, padded_to_full_steps
 from conformance.contract import Claims
-from conformance.scenario import Scenario, count
+from conformance.loader.scenario import Scenario, count
 from conformance.trace import Epoch, RankRun, Run, Trace
+from conformance.trial.clause import dropped_limit, known_samples, listed, missing, padded_to_full_steps
 
 Mark = Literal["", "again", "padded", "foreign"]
 MOST_RUNS, MOST_EPOCHS, MOST_RANKS, MOST_STEPS, MOST_SAMPLES = 4, 4, 16, 24, 16

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.clauses import CLAUSES
-from conformance.known import parse_case
 from conformance.report.stored import NoReport, Stored
-from conformance.session import Options
+from conformance.trial.known import parse_case
+from conformance.trial.session import Options
 
 
 @dataclass(frozen=True)

@@ -13,21 +13,21 @@ from dataclasses import fields as fields_of
 from pathlib import Path
 from typing import Any, cast
 
-from conformance.campaign import Case
 from conformance.clauses import CLAUSES
 from conformance.contract import Claims, Request
-from conformance.fleet import Fleet
-from conformance.leaks import GRACE, SHORT_GRACE
-from conformance.observe import SEED_STRIDE, observe, with_unshuffled
+from conformance.loader.leaks import GRACE, SHORT_GRACE
+from conformance.loader.runs import SEED_STRIDE, observe, with_unshuffled
+from conformance.loader.scenario import place_of
+from conformance.processes.fleet import Fleet
+from conformance.processes.sources import HASH_SEEDS, SpawnedSource
+from conformance.processes.task import Task
 from conformance.report.adapter_source import Adapter, adapter_of
 from conformance.report.assemble import imports_for, pieces_for
 from conformance.report.choice import COUNTED, flags_of, roots_of
+from conformance.report.spec_text import clause_text
 from conformance.report.text import COLUMNS, REPRO_FOLDER
-from conformance.scenario import place_of
-from conformance.sources import HASH_SEEDS, SpawnedSource
-from conformance.spec_text import clause_text
-from conformance.task import Task
 from conformance.trace import Epoch, RankRun, Saved, Trace
+from conformance.trial.campaign import Case
 
 PATIENCE = 10.0
 # Whoever orders by the clock, or by nothing at all, gives the same small order twice now and then.

@@ -11,14 +11,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from conformance.campaign import Case
 from conformance.clauses import CLAUSES, Finding
 from conformance.contract import AdapterError, Claims, parse_claims
 from conformance.report.choice import has_script
 from conformance.report.json_report import SCHEMA
+from conformance.report.spec_text import clause_texts
 from conformance.report.text import REPRO_FOLDER
-from conformance.spec_text import clause_texts
 from conformance.trace import Trace, from_json
+from conformance.trial.campaign import Case
 
 # The order in which outcomes are counted and explained, each with the sign that stands for it beside its word.
 SIGNS = {

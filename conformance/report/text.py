@@ -10,13 +10,13 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from conformance.campaign import Case
-from conformance.clauses.base import Level, clipped
-from conformance.outcome import Outcome, Report
 from conformance.report.choice import has_script
 from conformance.report.guarantees import guarantee_line
+from conformance.report.spec_text import clause_text
 from conformance.report.unclaimed import unclaimed_line
-from conformance.spec_text import clause_text
+from conformance.trial.campaign import Case
+from conformance.trial.clause import Level, clipped
+from conformance.trial.outcome import Outcome, Report
 
 __all__ = ["failure_block", "has_script", "summary"]
 

@@ -1,4 +1,4 @@
-"""Decides what a script that asks PopDist is told about its job: the numbers of `launched.py`, under PopDist's names.
+"""What a script that asks PopDist is told about its job: the numbers of `launch/launched.py`, under PopDist's names.
 
 Without poprun a script is told what holds then: under mpirun or torchrun one replica in each instance, else one replica
 in one instance. `isPopdistEnvSet()` tells the difference.
@@ -8,9 +8,9 @@ import os
 
 import torch.distributed as distributed
 
-from ..checks import check_integer
-from ..instances import join
-from ..launched import TOTAL_REPLICAS, job_from_environment
+from ..device.instances import join
+from ..launch.launched import TOTAL_REPLICAS, job_from_environment
+from ..rules.checks import check_integer
 from . import poptorch
 
 __all__ = [

@@ -9,10 +9,10 @@ The same holds for a config file, for the default options in the environment, an
 
 from typing import NoReturn, Self
 
-from ..checks import check_integer
-from ..launched import job_from_environment
-from ..options import Options as _PlainOptions
-from ..options_parts import DistributedOptions
+from ..launch.launched import job_from_environment
+from ..options.options import Options as _PlainOptions
+from ..options.parts import DistributedOptions
+from ..rules.checks import check_integer
 
 
 def _refuse(name: str) -> NoReturn:

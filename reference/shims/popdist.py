@@ -1,4 +1,4 @@
-"""Decides nothing: the name `popdist`, which becomes the reference's when it is imported. See `reference/names.py`."""
+"""The name `popdist`, which becomes the reference's when it is imported; see `reference/poptorch_names.py`."""
 
 from importlib import import_module
 

@@ -1,6 +1,6 @@
-"""Decides nothing: the name `torchdata`, which becomes the real one with what it lacks (`reference/pipe_names.py`)."""
+"""The name `torchdata`: the installed one if there is one, plus what it lacks; see `reference/torchdata_names.py`."""
 
 from importlib import import_module
 
 import_module("_loaderspec_home").find()
-import_module("reference.pipe_names").take_over()
+import_module("reference.torchdata_names").take_over()

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TypeVar, cast
 
-from conformance.leaks import children
+from conformance.loader.leaks import children
 
 Figure = TypeVar("Figure")
 _FAREWELL = 10.0  # seconds for ending after the figure is known

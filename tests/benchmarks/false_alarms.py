@@ -16,11 +16,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # serves a clone that is not installed
 
-from conformance.campaign import Campaign  # noqa: E402
-from conformance.fleet import Fleet  # noqa: E402
-from conformance.scenario import Scenario  # noqa: E402
-from conformance.scenarios import TIERS, Tier  # noqa: E402
-from conformance.sources import SpawnedSource  # noqa: E402
+from conformance.loader.scenario import Scenario  # noqa: E402
+from conformance.processes.fleet import Fleet  # noqa: E402
+from conformance.processes.sources import SpawnedSource  # noqa: E402
+from conformance.trial.campaign import Campaign  # noqa: E402
+from conformance.trial.tiers import TIERS, Tier  # noqa: E402
 
 FAMILY = "map"
 A_ROUND = 10_000  # scenarios that one seed draws

@@ -29,15 +29,15 @@ sys.path.insert(0, str(ROOT))  # serves a clone that is not installed
 
 from table import aligned, machine  # noqa: E402
 
-from conformance.campaign import family_clauses, verdict_of  # noqa: E402
 from conformance.contract import Request  # noqa: E402
-from conformance.datasets import MapDataset  # noqa: E402
-from conformance.fleet import Fleet  # noqa: E402
-from conformance.observe import observe  # noqa: E402
+from conformance.loader.datasets import MapDataset  # noqa: E402
+from conformance.loader.runs import observe  # noqa: E402
+from conformance.loader.scenario import Scenario  # noqa: E402
 from conformance.peers import torch_map  # noqa: E402
-from conformance.scenario import Scenario  # noqa: E402
-from conformance.scenarios import map_style  # noqa: E402
-from conformance.sources import SpawnedSource  # noqa: E402
+from conformance.processes.fleet import Fleet  # noqa: E402
+from conformance.processes.sources import SpawnedSource  # noqa: E402
+from conformance.trial.campaign import family_clauses, verdict_of  # noqa: E402
+from conformance.trial.tiers import map_style  # noqa: E402
 
 RUNS = tuple((impl, tier) for tier in ("quick", "gate") for impl in ("torch", "reference"))
 

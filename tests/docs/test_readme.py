@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from readme_blocks import README, ROOT, Block, blocks, due, lines, links, runnable, walk
 
-from conformance.scenarios import TIERS
+from conformance.trial.tiers import TIERS
 
 KINDS = {"run", "output", "python", "file", "edit", "ci", "not run"}
 

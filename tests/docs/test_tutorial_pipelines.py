@@ -89,7 +89,7 @@ def ranks() -> Iterator[dict[int, Any]]:
 
 def carry_out(rank: int, program: str, folder: Path) -> list[list[int]]:
     """Run a program on one rank, as a script that is started in the folder; return what its model was given."""
-    from reference.pipe_names import install
+    from reference.torchdata_names import install
 
     install()
     os.chdir(folder)
@@ -158,7 +158,8 @@ def test_what_is_installed_wins(tmp_path: Path) -> None:
     (package / "__init__.py").write_text("mark = 'real'\n")
     (package / "stateful_dataloader.py").write_text("mark = 'real too'\n")
     program = (
-        "from reference.pipe_names import install; install(); import torchdata, torchdata.stateful_dataloader as s\n"
+        "from reference.torchdata_names import install; install(); "
+        "import torchdata, torchdata.stateful_dataloader as s\n"
         "from torchdata.dataloader2 import DataLoader2; print(torchdata.mark, s.mark, DataLoader2.__module__)"
     )
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}

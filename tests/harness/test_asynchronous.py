@@ -12,16 +12,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from conformance import conduct_async, endings, leaks
+from conformance.ahead import conduct as conduct_async
+from conformance.ahead.conduct import Late, quiet
 from conformance.clauses import CLAUSES
-from conformance.conduct import Reader, Remarks
-from conformance.conduct_async import Late, quiet
 from conformance.contract import AHEAD, AdapterError, Claims, parse_claims
-from conformance.interrupts import first, interrupt
-from conformance.probes import Watch
-from conformance.scenario import Scenario, from_code
-from conformance.scenarios import always_tried, drawn
+from conformance.loader import endings, leaks
+from conformance.loader.interrupts import first, interrupt
+from conformance.loader.probes import Watch
+from conformance.loader.reading import Reader, Remarks
+from conformance.loader.scenario import Scenario, from_code
 from conformance.trace import Epoch, RankRun, Run, Trace
+from conformance.trial.tiers import always_tried, drawn
 
 ALL = parse_claims(
     dict(
@@ -214,7 +215,7 @@ def test_a_consumer_is_interrupted_in_its_wait(watch: Watch) -> None:
 
 def test_a_consumer_that_does_not_ask_is_spared(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     """A loader that reads ahead in `load` is not interrupted there."""
-    monkeypatch.setattr("conformance.interrupts._UNTIL_ASKED", 0.0)
+    monkeypatch.setattr("conformance.loader.interrupts._UNTIL_ASKED", 0.0)
     interrupt(watch.folder, os.getpid())
     assert not Path(watch.folder, "struck").exists()
 

@@ -9,13 +9,13 @@ import hostile_loaders
 import plain_loader
 import pytest
 
-from conformance.campaign import Campaign, Result, family_clauses, replay
 from conformance.clauses import CLAUSES
 from conformance.contract import Claims, Implementation, parse_claims
-from conformance.fleet import Fleet
-from conformance.scenario import Scenario
-from conformance.scenarios import Tier
-from conformance.sources import ForkedSource
+from conformance.loader.scenario import Scenario
+from conformance.processes.fleet import Fleet
+from conformance.processes.sources import ForkedSource
+from conformance.trial.campaign import Campaign, Result, family_clauses, replay
+from conformance.trial.tiers import Tier
 
 TINY = Tier("tiny", {"map": 60, "workers": 2}, small_draws=100, floor_share=0.01)
 CLAIMS = parse_claims(plain_loader.claims)

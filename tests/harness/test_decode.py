@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from conformance.datasets import FIRST_SAMPLE, MapDataset, Undecodable, decode
+from conformance.loader.datasets import FIRST_SAMPLE, MapDataset, Undecodable, decode
 
 Pair = namedtuple("Pair", ["first", "second"])
 

@@ -13,9 +13,9 @@ import pytest
 from processes import children, descriptors, marked, needs_proc
 
 from conformance.contract import AdapterError, Claims, Implementation, parse_claims
-from conformance.fleet import Fleet
-from conformance.sources import ForkedSource, SpawnedSource
-from conformance.task import Task
+from conformance.processes.fleet import Fleet
+from conformance.processes.sources import ForkedSource, SpawnedSource
+from conformance.processes.task import Task
 from conformance.trace import Failure, RankRun
 
 HERE = Path(__file__).parent

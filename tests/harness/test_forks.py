@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 from processes import needs_proc
 
-from conformance import huge_pages, leaks
+from conformance.loader import leaks
+from conformance.processes import huge_pages
 
 
 def test_memory_in_huge_pages_is_as_it_was() -> None:

@@ -12,10 +12,10 @@ import runs
 from conformance import check
 from conformance.cli import main
 from conformance.contract import AdapterError
-from conformance.known import parse_case, parse_known
-from conformance.outcome import Report
-from conformance.scenario import Scenario
-from conformance.session import Options, Session, source_of
+from conformance.loader.scenario import Scenario
+from conformance.trial.known import parse_case, parse_known
+from conformance.trial.outcome import Report
+from conformance.trial.session import Options, Session, source_of
 
 TODAY = datetime.date(2026, 6, 1)
 CASE = "PART-1-n1,w2,b1,keep"

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance import check, launch_lines, launch_probe
+from conformance import check
 from conformance.contract import AdapterError, Claims
-from conformance.scenario import from_code
-from conformance.scenarios import TIERS, listed
+from conformance.launch import lines as launch_lines
+from conformance.launch import probe as launch_probe
+from conformance.loader.scenario import from_code
+from conformance.trial.tiers import TIERS, listed
 from tests.known_bad.launching import Launcher
 from tests.museum.judged import judged, violated
 

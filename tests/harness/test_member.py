@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from conformance.contract import Claims, Implementation, parse_claims
-from conformance.member import perform
-from conformance.task import Task
+from conformance.loader.member import perform
+from conformance.processes.task import Task
 from conformance.trace import Epoch, RankRun
 
 ARGUMENTS = dict(

@@ -4,8 +4,8 @@ import sys
 from importlib.metadata import version
 from types import ModuleType
 
-from conformance.origin import Origin, origin_of
-from conformance.resolve import resolve
+from conformance.processes.origin import Origin, origin_of
+from conformance.processes.resolve import resolve
 
 
 def test_a_peer_has_a_digest_and_the_packages_that_it_imports() -> None:

@@ -8,15 +8,15 @@ from plain_pipelines import Loader, PlainPipelines
 
 from conformance import check
 from conformance.clauses import CLAUSES
-from conformance.clauses.pipelines import owner
 from conformance.contract import CHOICES, AdapterError, Claims, parse_claims
-from conformance.heard import numbers_in
-from conformance.outcome import Outcome, Report
+from conformance.loader.scenario import Scenario, from_code
+from conformance.pipelines.heard import numbers_in
+from conformance.pipelines.judges import owner
+from conformance.pipelines.scenario import PIPELINE, kept
+from conformance.processes.resolve import from_object
 from conformance.report.guarantees import guarantees
-from conformance.resolve import from_object
-from conformance.scenario import Scenario, from_code
-from conformance.scenarios import always_tried, drawn
-from conformance.words_pipeline import PIPELINE, kept
+from conformance.trial.outcome import Outcome, Report
+from conformance.trial.tiers import always_tried, drawn
 
 ALL = Claims(pipelines=CHOICES["pipelines"])
 

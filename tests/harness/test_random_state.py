@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from conformance import random_state
-from conformance.random_state import LIBRARIES, digests, seed_all, seed_all_and_tell, undisturbed
+from conformance.processes import random_state
+from conformance.processes.random_state import LIBRARIES, digests, seed_all, seed_all_and_tell, undisturbed
 
 DRAW: dict[str, Callable[[], Any]] = {
     "random": random.random,

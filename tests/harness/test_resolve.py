@@ -11,7 +11,7 @@ import pytest
 from conformance.contract import AdapterError, Implementation
 from conformance.peers import BUILT_IN
 from conformance.peers.catalog import PEERS
-from conformance.resolve import from_object, resolve
+from conformance.processes.resolve import from_object, resolve
 
 ADAPTER = "claims = dict(when_keeping='pad')\ndef load(request):\n    return [[1000]]\n"
 SHAPE = "class Options:\n    pass\nclass DataLoader:\n    pass\n"

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 
 from conformance.clauses import CLAUSES
-from conformance.clauses.base import Verdict
 from conformance.contract import Claims, parse_claims
-from conformance.fleet import Fleet
-from conformance.observe import observe
-from conformance.scenario import Scenario, from_code
-from conformance.scenarios import always_tried, drawn
-from conformance.session import Options, Session, source_of
-from conformance.sources import ForkedSource, SpawnedSource
+from conformance.loader.runs import observe
+from conformance.loader.scenario import Scenario, from_code
+from conformance.processes.fleet import Fleet
+from conformance.processes.sources import ForkedSource, SpawnedSource
 from conformance.subjects import resumed
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace
+from conformance.trial.clause import Verdict
+from conformance.trial.session import Options, Session, source_of
+from conformance.trial.tiers import always_tried, drawn
 from tests.known_bad.resuming import Resuming, Stopping
 
 ALL = parse_claims(

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.contract import Claims, parse_claims
-from conformance.observe import variants
-from conformance.scenario import VARIANTS, Scenario, count, from_code
-from conformance.scenarios import TIERS, drawn, listed
+from conformance.loader.runs import variants
+from conformance.loader.scenario import VARIANTS, Scenario, count, from_code
+from conformance.trial.tiers import TIERS, drawn, listed
 
 EVERYTHING = parse_claims(
     dict(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conformance.scenario import Scenario
+from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace, Value, from_json, to_json
 
 # Few numbers, for there may be many values; what is no number equals nothing, itself neither.

@@ -7,10 +7,10 @@ from hypothesis import given
 
 from conformance import check
 from conformance.contract import AdapterError, Claims, parse_claims
+from conformance.loader.scenario import Scenario, from_code
+from conformance.processes.resolve import from_object
 from conformance.report.guarantees import guarantees
-from conformance.resolve import from_object
-from conformance.scenario import Scenario, from_code
-from conformance.scenarios import always_tried, drawn
+from conformance.trial.tiers import always_tried, drawn
 from tests.known_bad.trainers import PARTS, Trainer
 
 ALL = Claims(device=PARTS)

@@ -9,11 +9,11 @@ import pytest
 
 from conformance.clauses import CLAUSES
 from conformance.contract import Implementation, parse_claims
-from conformance.outcome import Report
-from conformance.scenario import Scenario
-from conformance.session import Options, Session
-from conformance.sources import ForkedSource
-from conformance.unjudged import not_again, too_seldom
+from conformance.loader.scenario import Scenario
+from conformance.processes.sources import ForkedSource
+from conformance.trial.outcome import Report
+from conformance.trial.session import Options, Session
+from conformance.trial.unjudged import not_again, too_seldom
 
 KNOWN = {"ERROR-1": {"case": "ERROR-1-n1,w1,b1,keep,raise@0", "reason": "errors are logged"}}
 HIDDEN = ("ERROR-2", "WORK-14")

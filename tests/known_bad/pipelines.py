@@ -8,10 +8,12 @@ from importlib import import_module
 from itertools import chain, islice
 from typing import Any, ClassVar
 
-from reference import loaderspec, pipe_graph, pipe_seeds
+from reference import loaderspec
 from reference.dataloader2 import DataLoader2
-from reference.pipe_crew import Crew
-from reference.pipe_graph import Place, dispatches, replace, walk
+from reference.pipelines import graph as pipe_graph
+from reference.pipelines import seeds as pipe_seeds
+from reference.pipelines.crew import Crew
+from reference.pipelines.graph import Place, dispatches, replace, walk
 from reference.reading_service import MultiProcessingReadingService
 from tests.known_bad.correct import Correct, KnownBad
 

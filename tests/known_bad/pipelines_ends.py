@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from threading import Event
 from typing import Any, ClassVar
 
-from reference import pipe_graph
 from reference.dataloader2 import DataLoader2, DataLoader2Iterator
 from reference.datapipes import FullSync
-from reference.fullsync import END, STEP, Agreement, Message
-from reference.pipe_crew import Crew, _Lane
+from reference.pipelines import graph as pipe_graph
+from reference.pipelines.crew import Crew, _Lane
+from reference.pipelines.fullsync import END, STEP, Agreement, Message
 from tests.known_bad.pipelines import Pipelines
 
 # As they are before anything is exchanged.

@@ -5,12 +5,14 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from conformance import conduct_async, leaks, observe
-from conformance.campaign import Campaign
+from conformance.ahead import conduct as conduct_async
 from conformance.clauses import CLAUSES
-from conformance.outcome import Report
-from conformance.scenario import Scenario
-from conformance.session import Options, Session, source_of
+from conformance.loader import leaks
+from conformance.loader import runs as observe
+from conformance.loader.scenario import Scenario
+from conformance.trial.campaign import Campaign
+from conformance.trial.outcome import Report
+from conformance.trial.session import Options, Session, source_of
 from tests.known_bad.correct import KnownBad
 
 
@@ -20,7 +22,7 @@ def judged(loader: Any, tier: str = "gate", case: tuple[str, Scenario] | None = 
     source, name = source_of(f"{loader.__module__}:{loader.__name__}" if spawned else loader)
     if "device" in getattr(loader, "families", ()):
         # Here, and not in the processes of each of them: it imports what an optimizer of torch needs.
-        import_module("conformance.device_models").warm_up()
+        import_module("conformance.device.models").warm_up()
     options = Options(tier=tier, patience=getattr(loader, "patience", 10.0), case=case)
     families = getattr(loader, "families", ()) or _families_of_its_chapters(loader)
     clauses = [clause for clause in CLAUSES.values() if not families or clause.family in families]

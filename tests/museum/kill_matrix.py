@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.clauses import CLAUSES
-from conformance.outcome import Report
+from conformance.trial.outcome import Report
 from tests.known_bad import MUSEUM
 from tests.known_bad.correct import KnownBad
 from tests.museum.judged import drawn_once, judged

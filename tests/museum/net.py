@@ -15,12 +15,12 @@ import hypothesis
 
 from conformance.clauses import CLAUSES
 from conformance.contract import Claims
-from conformance.drawing import draw
-from conformance.outcome import Report
+from conformance.loader.scenario import Scenario, from_code
+from conformance.processes.resolve import resolve
 from conformance.report.json_report import as_json
-from conformance.resolve import resolve
-from conformance.scenario import Scenario, from_code
-from conformance.scenarios import TIERS, always_tried, drawn, listed
+from conformance.trial.drawing import draw
+from conformance.trial.outcome import Report
+from conformance.trial.tiers import TIERS, always_tried, drawn, listed
 from tests.known_bad import MUSEUM
 from tests.known_bad.correct import KnownBad
 from tests.museum.judged import judged

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conformance.clauses import CLAUSES
-from conformance.scenario import from_code
+from conformance.loader.scenario import from_code
 from tests.known_bad import MUSEUM
 from tests.known_bad.ahead import CORRECT_AHEAD
 from tests.known_bad.correct import CORRECT, Correct, KnownBad

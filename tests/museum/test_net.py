@@ -6,7 +6,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from conformance.known import parse_case
+from conformance.trial.known import parse_case
 from tests.museum import net
 
 _STORED = json.loads(net.FILE.read_text("utf-8"))

@@ -3,7 +3,7 @@
 import pytest
 from torch.utils.data.distributed import DistributedSampler
 
-from conformance.scenario import from_code
+from conformance.loader.scenario import from_code
 from tests.museum.judged import judged, violated
 from tests.museum.planted import PLANTED, Adapter, Planted, planted
 

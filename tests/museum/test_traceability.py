@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from conformance.clauses import CLAUSES
-from conformance.spec_text import clause_texts
+from conformance.report.spec_text import clause_texts
 from tests.known_bad import MUSEUM
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ HARNESS_ONLY: dict[str, str] = {
 
 
 def _cited(folder: str) -> set[str]:
-    return {clause for file in (ROOT / folder).glob("*.py") for clause in _ID.findall(file.read_text("utf-8"))}
+    return {clause for file in (ROOT / folder).rglob("*.py") for clause in _ID.findall(file.read_text("utf-8"))}
 
 
 def test_each_clause_has_exactly_one_heading_and_one_judge() -> None:

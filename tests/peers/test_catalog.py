@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.matrix_command import peers
+from conformance.matrix.command import peers
 from conformance.peers import BUILT_IN
 from conformance.peers.catalog import GROUPS, NOT_JUDGED, PEERS, Peer
 from conformance.report.adapter_source import adapter_of

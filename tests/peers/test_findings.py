@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 from conformance.clauses import CLAUSES
-from conformance.known import parse_case
+from conformance.loader.scenario import from_code
 from conformance.peers.catalog import PEERS
-from conformance.scenario import from_code
+from conformance.trial.known import parse_case
 
 TEXT = (Path(__file__).parent.parent.parent / "specs" / "findings.md").read_text(encoding="utf-8")
 CODES = re.findall(r"`(n\d+,w\d+,[^`]*)`", TEXT)

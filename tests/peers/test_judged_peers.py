@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from conformance.clauses import CLAUSES
-from conformance.scenarios import TIERS
-from conformance.session import Options, Session
-from conformance.sources import SpawnedSource
+from conformance.processes.sources import SpawnedSource
+from conformance.trial.session import Options, Session
+from conformance.trial.tiers import TIERS
 
 
 @pytest.fixture(autouse=True)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance import matrix as subject
 from conformance.cli import main
-from conformance.matrix import Matrix, Options
-from conformance.matrix_environments import NotInstalled, copy_of_the_suite, environment
-from conformance.matrix_processes import Processes
+from conformance.matrix import judged as subject
+from conformance.matrix.environments import NotInstalled, copy_of_the_suite, environment
+from conformance.matrix.judged import Matrix, Options
+from conformance.matrix.processes import Processes
 from conformance.peers.catalog import Group, Peer
 
 GREEN = Peer("green", "Green", "torch", "none", ("torch",), "https://green.example")

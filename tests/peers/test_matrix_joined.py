@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from conformance.cli import main
-from conformance.matrix import Matrix, Options
-from conformance.matrix_joined import joined, lacking
+from conformance.matrix.joined import joined, lacking
+from conformance.matrix.judged import Matrix, Options
 from conformance.peers.catalog import PEERS, Peer
 from conformance.report.json_report import specs_digest
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from conformance.reach import reaches
+from conformance.loader.reach import reaches
 
 
 class Wanted:

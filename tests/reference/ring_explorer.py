@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reference.ring import Content, Due, Phase, Ring
+from reference.ahead.ring import Content, Due, Phase, Ring
 
 
 class Broken(AssertionError):

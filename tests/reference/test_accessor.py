@@ -20,7 +20,7 @@ pytestmark = [
 
 @pytest.fixture
 def _graphs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reference.layout._parsers", {})
+    monkeypatch.setattr("reference.ahead.layout._parsers", {})
     poptorch.registerCustomArgParser(Graph, GraphParser())
 
 

@@ -18,9 +18,10 @@ from test_faults import Faulty, hang
 from test_lifecycle import nothing_left
 
 import reference as poptorch
-from reference import DataLoaderMode, SharingStrategy, producing
-from reference import producers as producers_module
-from reference.producers import Producers
+from reference import DataLoaderMode, SharingStrategy
+from reference.ahead import producers as producers_module
+from reference.ahead import producing
+from reference.ahead.producers import Producers
 
 FORK = {"sharing_strategy": SharingStrategy.Fork}
 KEPT: list[Any] = []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.arithmetic import Plan, chained_floors, make_plan
+from reference.rules.arithmetic import Plan, chained_floors, make_plan
 
 SMALL = st.integers(1, 3)
 FACTOR = st.integers(1, 10**6)

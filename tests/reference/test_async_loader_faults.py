@@ -18,7 +18,7 @@ from torch.utils.data import DistributedSampler, IterableDataset, get_worker_inf
 
 import reference as poptorch
 from reference import DataLoaderMode
-from reference.shuffle import MOST_EPOCH
+from reference.rules.shuffle import MOST_EPOCH
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:This DataLoader will create"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from reference.checks import check_flag, check_integer, check_rank, check_type, show
+from reference.rules.checks import check_flag, check_integer, check_rank, check_type, show
 
 
 @pytest.mark.parametrize("value", [1, 7, np.int64(7), np.uint8(1), 10**30])

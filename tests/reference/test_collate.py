@@ -11,7 +11,7 @@ import torch
 from reference_probes import Numbers, options
 
 import reference as poptorch
-from reference.collate import collate, convert, own
+from reference.loading.collate import collate, convert, own
 
 
 class Point(NamedTuple):

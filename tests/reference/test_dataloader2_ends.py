@@ -24,9 +24,9 @@ from pipe_probes import (
 from torch.utils.data import IterDataPipe
 
 from reference.dataloader2 import DataLoader2
-from reference.pipe_crew import Crew
-from reference.pipe_graph import Place
-from reference.pipe_messages import Begin
+from reference.pipelines.crew import Crew
+from reference.pipelines.graph import Place
+from reference.pipelines.messages import Begin
 from reference.reading_service import WorkerInfo
 
 

@@ -11,7 +11,7 @@ import torch
 from device_probes import OPTIMIZERS, Regression, options, run_ranks, step, train_plainly, weights
 
 import reference as poptorch
-from reference.instances import add_gradients
+from reference.device.instances import add_gradients
 
 RANKS = 2
 # Iterations, accumulation, replicas, Sum, optimizer.

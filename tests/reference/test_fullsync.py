@@ -10,7 +10,7 @@ from pipe_ranks import Ranks
 from torch.utils.data.datapipes.iter import IterableWrapper
 
 from reference.dataloader2 import DataLoader2
-from reference.fullsync import STEP, Message, _unpacked
+from reference.pipelines.fullsync import STEP, Message, _unpacked
 from reference.reading_service import (
     DistributedReadingService,
     MultiProcessingReadingService,

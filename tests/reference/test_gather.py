@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch.utils.data import Dataset, TensorDataset
 
-from reference.collate import collate
-from reference.faults import Failure
-from reference.layout import Layout, layout_of, walk
-from reference.producing import Order
-from reference.ring import Place
-from reference.supply import Batches
+from reference.ahead.layout import Layout, layout_of, walk
+from reference.ahead.producing import Order
+from reference.ahead.ring import Place
+from reference.ahead.supply import Batches
+from reference.loading.collate import collate
+from reference.loading.faults import Failure
 
 Pair = namedtuple("Pair", ["left", "right"])
 

@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader as TorchLoader
 from torch.utils.data import SequentialSampler
 
 import reference
-from reference.restarts import Counted, Position, position_of, state_of
+from reference.loading.restarts import Counted, Position, position_of, state_of
 
 SAMPLES = torch.arange(10)
 State = dict[str, Any]

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from reference import ICustomArgParser, registerCustomArgParser
-from reference.layout import Layout, layout_of, walk
+from reference.ahead.layout import Layout, layout_of, walk
 
 Pair = namedtuple("Pair", ["left", "right"])
 
@@ -51,7 +51,7 @@ class GreedyParser(ICustomArgParser):
 @pytest.fixture(autouse=True)
 def _parsers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the types above, for one test."""
-    monkeypatch.setattr("reference.layout._parsers", {})
+    monkeypatch.setattr("reference.ahead.layout._parsers", {})
     registerCustomArgParser(Graph, GraphParser())
     registerCustomArgParser(Greedy, GreedyParser())
 

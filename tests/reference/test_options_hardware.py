@@ -5,7 +5,7 @@ import torch
 
 import reference as poptorch
 from reference import Options
-from reference.options_hardware import HARDWARE_SETTERS, REQUIRED
+from reference.options.hardware import HARDWARE_SETTERS, REQUIRED
 
 EXAMPLES = {
     str: "text",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.data import BatchSampler
 
-from reference.partition import cut, locate, shard
+from reference.rules.partition import cut, locate, shard
 
 SAMPLES = st.integers(0, 60)
 SMALL = st.integers(1, 6)

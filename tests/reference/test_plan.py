@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from reference import plan as plan_module
-from reference.arithmetic import make_plan
-from reference.plan import add_arguments, main, tree
+from reference.rules import plan as plan_module
+from reference.rules.arithmetic import make_plan
+from reference.rules.plan import add_arguments, main, tree
 
 TUTORIAL = "--samples 50000 --batch-size 32 --instances 4 --replicas 8"
 

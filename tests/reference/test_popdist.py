@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from reference import Options, popdist
-from reference.launched import Job, instance_from_environment, job_from_environment
-from reference.launching import variables
-from reference.poprun_flags import Launch
+from reference.launch.flags import Launch
+from reference.launch.launched import Job, instance_from_environment, job_from_environment
+from reference.launch.launching import variables
 
 
 @pytest.fixture

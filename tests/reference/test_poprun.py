@@ -138,7 +138,7 @@ def test_what_is_refused_is_not_started(
     sentence: str,
 ) -> None:
     """The program would leave a file (LAUNCH-3)."""
-    from reference import launching
+    from reference.launch import launching
     from reference.poprun import main
 
     monkeypatch.setattr(launching, "run", lambda launch: pytest.fail("it was started"))

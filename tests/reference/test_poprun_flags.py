@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from reference.launcher import launch, settings, whoami
-from reference.poprun_flags import Launch, Refused, parse
+from reference.launch.flags import Launch, Refused, parse
+from reference.launch.launcher import launch, settings, whoami
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import IO
 
 import pytest
 
-from reference.tagging import TaggedOutput
+from reference.launch.tagging import TaggedOutput
 
 LARGE = 1_000_000
 PATIENCE = 60

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reference.ring import MOVES, Content, Due, Phase, Place, Ring, Slot, diagram, make_ring
+from reference.ahead.ring import MOVES, Content, Due, Phase, Place, Ring, Slot, diagram, make_ring
 from tests.reference.ring_explorer import Broken, Setting, explore
 
 SPEC = Path(__file__).parents[2] / "specs" / "5-asynchronous.md"
@@ -171,7 +171,7 @@ def test_every_move_is_in_the_diagram() -> None:
 
 
 def test_the_specification_shows_the_diagram() -> None:
-    """Chapter 5 shows the table as it is now; `python -m reference.ring` prints it."""
+    """Chapter 5 shows the table as it is now; `python -m reference.ahead.ring` prints it."""
     assert diagram() in SPEC.read_text("utf-8")
 
 

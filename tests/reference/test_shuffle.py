@@ -14,7 +14,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.shuffle import LEAST_SEED, MOST_EPOCH, MOST_SEED, check_seed, permutation, worker_seed
+from reference.rules.shuffle import LEAST_SEED, MOST_EPOCH, MOST_SEED, check_seed, permutation, worker_seed
 
 SEEDS = st.integers(LEAST_SEED, MOST_SEED)
 EPOCHS = st.integers(0, MOST_EPOCH)
@@ -90,7 +90,7 @@ def test_the_caller_does_not_change_the_order() -> None:
 
 def test_another_process_has_the_same_order() -> None:
     """A new process with another hash seed shuffles alike (ORDER-5)."""
-    code = "from reference.shuffle import permutation; print(permutation(30, 7, 2).tolist())"
+    code = "from reference.rules.shuffle import permutation; print(permutation(30, 7, 2).tolist())"
     root = Path(__file__).resolve().parents[2]
     environment = {**os.environ, "PYTHONHASHSEED": "77", "PYTHONPATH": str(root)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)

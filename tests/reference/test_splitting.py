@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference_probes import Stream, flat, options
 
 import reference as poptorch
-from reference.splitting import LAYOUTS, share
+from reference.rules.splitting import LAYOUTS, share
 
 # torch warns where there are more workers than processors; the machine is no matter here.
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")

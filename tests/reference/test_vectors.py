@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reference.vectors import FOLDER, differences, files, main
+from reference.rules.vectors import FOLDER, differences, files, main
 
 
 def test_the_files_are_what_the_reference_says() -> None:

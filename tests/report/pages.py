@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from html.parser import HTMLParser
 from typing import Any
 
-from conformance.campaign import Case
 from conformance.clauses import Finding
 from conformance.contract import parse_claims
-from conformance.outcome import KnownCase, Outcome, Report
+from conformance.loader.scenario import Scenario
 from conformance.report.json_report import as_json
-from conformance.scenario import Scenario
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace, Value
+from conformance.trial.campaign import Case
+from conformance.trial.outcome import KnownCase, Outcome, Report
 
 Steps = Sequence[Sequence[int]]
 

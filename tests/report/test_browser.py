@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.report.html import page
-from conformance.report.html_matrix import matrix_page
+from conformance.report.html.matrix import matrix_page
+from conformance.report.html.page import page
 from tests.report import browser
 from tests.report.pages import matrix, report
 

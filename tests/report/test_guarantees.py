@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from conformance.contract import Claims
-from conformance.outcome import Outcome, Report, Status
 from conformance.report.guarantees import guarantee_line, guarantees
+from conformance.trial.outcome import Outcome, Report, Status
 
 PARTITION = ("PART-1", "PART-2", "PART-3", "PART-4")
 SHUFFLED = ("ORDER-3", "ORDER-4")

@@ -4,9 +4,9 @@ import dataclasses
 import json
 
 from conformance.contract import Claims
-from conformance.outcome import Outcome, Report
 from conformance.report.json_report import as_json, shown_name
 from conformance.trace import Epoch, RankRun, Run, Trace, from_json
+from conformance.trial.outcome import Outcome, Report
 from tests.report.test_text import DUPLICATE
 
 ONE_STEP = (Epoch(0, ((0,),), 1),)

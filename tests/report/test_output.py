@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from conformance.contract import AdapterError, Claims
-from conformance.outcome import Outcome, Report
-from conformance.output import Wanted, block, refuse_unwritable, write_files
+from conformance.report.output import Wanted, block, refuse_unwritable, write_files
 from conformance.report.text import COLUMNS, REPRO_FOLDER
+from conformance.trial.outcome import Outcome, Report
 from tests.report.test_text import DUPLICATE
 
 REPORT = Report("torch", Claims(), "gate", 0, (Outcome("PART-1", "MUST", "VIOLATED", 310, DUPLICATE),))

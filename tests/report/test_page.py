@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from conformance.report.html import page, style
-from conformance.report.html_matrix import matrix_page
+from conformance.report.html.matrix import matrix_page
+from conformance.report.html.page import page, style
 from tests.report.pages import Page, matrix, report
 
 MADE: dict[str, Callable[[], str]] = {"run": lambda: page(report()), "matrix": lambda: matrix_page(matrix())}

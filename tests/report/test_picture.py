@@ -1,8 +1,8 @@
 """The picture marks what is so: repeats, padding that is claimed, foreign numbers, and what came on no rank."""
 
 from conformance.contract import Claims, parse_claims
+from conformance.loader.scenario import Scenario
 from conformance.report.picture import MOST_EPOCHS, MOST_SAMPLES, MOST_STEPS, Grid, Item, pictures
-from conformance.scenario import Scenario
 from conformance.trace import Failure, RankRun, Run, Trace
 from tests.report.pages import ORDER, epoch, run
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from conformance.campaign import Case, replay
 from conformance.clauses import CLAUSES
 from conformance.contract import Claims
-from conformance.fleet import Fleet
+from conformance.loader.scenario import from_code
+from conformance.processes.fleet import Fleet
+from conformance.processes.resolve import resolve
+from conformance.processes.sources import ForkedSource, SpawnedSource
 from conformance.report.repro import script, write
 from conformance.report.script.checks import CHECKS, OF_CONSUMERS, OF_RESTARTS
-from conformance.resolve import resolve
-from conformance.scenario import from_code
-from conformance.sources import ForkedSource, SpawnedSource
+from conformance.trial.campaign import Case, replay
 from tests.report.adapters import FAULTS, Fault
 
 PATIENCE = 1.0

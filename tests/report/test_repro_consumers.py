@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from conformance.campaign import Case
-from conformance.clauses.base import Finding
 from conformance.contract import parse_claims
+from conformance.loader.scenario import from_code
 from conformance.report import repro
 from conformance.report.assemble import pieces
 from conformance.report.choice import has_script
 from conformance.report.script.checks import OF_CONSUMERS
-from conformance.scenario import from_code
-from conformance.spec_text import ClauseText
+from conformance.report.spec_text import ClauseText
 from conformance.trace import Trace
+from conformance.trial.campaign import Case
+from conformance.trial.clause import Finding
 from tests.report.consumers import FAULTS as OF_CONSUMERS_FAULTS
 from tests.report.consumers import Fault
 from tests.report.consumers_ahead import FAULTS as AHEAD_FAULTS

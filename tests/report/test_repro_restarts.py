@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from conformance.campaign import Case
-from conformance.clauses.base import Finding
 from conformance.contract import parse_claims
+from conformance.loader.scenario import from_code
 from conformance.report.choice import has_script
 from conformance.report.repro import write
 from conformance.report.script.checks import OF_RESTARTS
-from conformance.scenario import from_code
 from conformance.trace import Trace
+from conformance.trial.campaign import Case
+from conformance.trial.clause import Finding
 from tests.known_bad import MUSEUM
 from tests.known_bad.correct import KnownBad
 from tests.known_bad.resuming import CorrectStopping

@@ -7,7 +7,7 @@ import pytest
 
 from conformance.clauses import CLAUSES
 from conformance.contract import CHOICES, Claims
-from conformance.spec_text import ClauseText, UnknownClause, clause_text, clause_texts, explain, parse, plain
+from conformance.report.spec_text import ClauseText, UnknownClause, clause_text, clause_texts, explain, parse, plain
 
 CHAPTER = """\
 # 2 Partition
@@ -110,7 +110,7 @@ def test_no_text_is_empty() -> None:
 def test_an_explanation_is_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """Marks are gone, code and tables are indented, and the heading says level, condition and place."""
     texts = {text.id: text for text in parse("2-partition.md", CHAPTER)}
-    monkeypatch.setattr("conformance.spec_text.clause_texts", lambda: texts)
+    monkeypatch.setattr("conformance.report.spec_text.clause_texts", lambda: texts)
     assert """\
 PART-1  MUST, if shuffle is claimed                                      specs/2-partition.md#part-1
 

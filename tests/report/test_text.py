@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from conformance.campaign import Case
-from conformance.clauses.base import Finding
 from conformance.contract import Claims
-from conformance.outcome import Outcome, Report
+from conformance.loader.scenario import Scenario, from_code
 from conformance.report import text
+from conformance.report.spec_text import ClauseText, clause_text
 from conformance.report.text import BLOCK_LINES, COLUMNS, failure_block, summary
-from conformance.scenario import Scenario, from_code
-from conformance.spec_text import ClauseText, clause_text
 from conformance.trace import Trace
+from conformance.trial.campaign import Case
+from conformance.trial.clause import Finding
+from conformance.trial.outcome import Outcome, Report
 
 EXCLUSIVE = "Within an epoch no sample is delivered to two ranks."
 

@@ -1,4 +1,4 @@
-"""What a consumer does: decides each conduct, call by call, as `conformance.conduct` does.
+"""What a consumer does: decides each conduct, call by call, as `conformance.loader.reading` does.
 
 In a case with a fault, or with a second iterator, a failure ends its epoch only: it is noted, and the consumer goes on
 as a person would.

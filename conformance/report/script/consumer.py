@@ -1,6 +1,6 @@
 """A consumer that does more than read and close: decides what is noted of it, and what it leaves behind.
 
-As `conformance.member` does. What a library opens once for good is no leak: only what a second round of the same
+As `conformance.loader.member` does. What a library opens once for good is no leak: only what a second round of the same
 reading adds to the first is one.
 """
 

@@ -1,4 +1,4 @@
-"""The end of a process, and an interrupt: decides how both come about, as `conformance.endings` does. Linux only.
+"""The end of a process, and an interrupt: decides how both come about, as `loader/endings.py` does. Linux only.
 
 The process that ends is forked from the rank's. What an interpreter does at its end is done by hand: threads that are
 no daemons are joined, exit handlers run, what is alive is let go of.

@@ -1,6 +1,6 @@
 """Kinds of sample: decides what a sample is if it is no number, and what a batch may make of it (WORK-17).
 
-As in `conformance.samples`. Where samples are arrays, NumPy makes them: it is what the case is about.
+As in `conformance.loader.samples`. Where samples are arrays, NumPy makes them: it is what the case is about.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What a loader is given and what is read out of its batches, as in `conformance.datasets` but without NumPy."""
+"""What a loader is given and what is read out of its batches, as in `conformance.loader.datasets` but without NumPy."""
 
 import importlib
 import sys

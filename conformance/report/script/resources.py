@@ -1,4 +1,4 @@
-"""What a process holds: decides what is counted for each LEAK clause, as `conformance.leaks` does. Linux only."""
+"""What a process holds: decides what is counted for each LEAK clause, as `loader/leaks.py` does. Linux only."""
 
 import os
 from pathlib import Path

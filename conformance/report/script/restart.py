@@ -1,4 +1,4 @@
-"""A consumer that stops and goes on: decides when a state is taken and loaded, as `conformance.conduct_resume` does."""
+"""A consumer that stops and goes on: decides when a state is taken and loaded, as `restarts/conduct.py` does."""
 
 import os
 import pickle

@@ -1,0 +1,1 @@
+"""Chapter 5: what a loader may do before it is asked."""

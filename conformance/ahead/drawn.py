@@ -1,0 +1,191 @@
+"""What is tried of a loader that reads ahead: the family of chapter 5.
+
+A scenario may cost the start of a process, and most consumers here take their time: the family is small, and what
+waits is run side by side.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+
+from hypothesis import strategies as st
+
+from conformance.contract import AHEAD, Claims
+from conformance.loader.scenario import ODD_KINDS, Scenario, Style, simpler
+
+_PLAIN = ("whole",) * 8
+_CONDUCTS = ("dropped", "leave", "ended", "look", "look", "restart", "restart", "interrupt", "quit")
+_PLACED = ("leave", "look", "restart", "length", "interrupt")
+_FAULTS = ("raise", "raise", "again", "stop", "index", "kill", "exit")
+# What workers live through, to read the next epoch as well.
+_OUTLIVED = ("whole", "leave", "restart")
+# What a loader may do wrong synchronously as well; then another clause says so.
+_COMPARED = ("whole", "look", "restart", "later", "length", "stop", "index")
+
+
+@st.composite
+def reading_ahead(draw: st.DrawFn, claims: Claims) -> Scenario:
+    """One thing that a consumer does, or that goes wrong, with a loader that reads ahead."""
+    what = draw(st.sampled_from(possible(claims)))
+    style: Style = draw(st.sampled_from(_styles(claims))) if what == "whole" else _style(what, claims)
+    ranks = draw(st.integers(1, 2)) if what == "whole" and _splits(style, claims) else 1
+    samples = draw(st.integers(_least(what, claims, ranks), 12))
+    batch_size = 1 if what in ODD_KINDS else draw(st.integers(1, 3))
+    workers = draw(st.integers(0, most_workers(what, style, claims)))
+    place = draw(st.integers(0, 3))
+    shuffles = claims.shuffle and style == "map" and what in ("whole", "restart")
+    scenario = Scenario(
+        samples,
+        ranks,
+        batch_size,
+        drop_last=draw(st.booleans()) if what in ("whole", "rebatched") else False,
+        shuffle=(bool(shuffles) and draw(st.booleans())) or what == "later",
+        num_workers=workers,
+        epochs=draw(st.integers(1, 3)) if what in ("whole", "restart") else 2,
+        dataset=style,
+    )
+    if what == "whole" and claims.device_options and style == "map":
+        factors = {name: draw(st.sampled_from((1, 1, 2))) for name in ("replication_factor", "device_iterations")}
+        scenario = simpler(scenario, **factors)
+    return _doing(what, place, _hooked(draw, claims, scenario))
+
+
+def _hooked(draw: st.DrawFn, claims: Claims, scenario: Scenario) -> Scenario:
+    asked = {
+        "buffer_size": draw(st.integers(0, 3)),
+        "early_preload": draw(st.booleans()),
+        "load_indefinitely": not draw(st.booleans()),
+    }
+    asked |= {"persistent_workers": draw(st.booleans())} if scenario.num_workers else {}
+    return simpler(scenario, **{name: value for name, value in asked.items() if name in claims.hooks})
+
+
+def _doing(what: str, place: int, scenario: Scenario) -> Scenario:
+    """The scenario in which that is done or goes wrong."""
+    asynchronous = simpler(scenario, asynchronous=True, variant="synchronous" if what in _COMPARED else "none")
+    if what in _FAULTS:
+        return simpler(asynchronous, fault=f"{what}@{place % scenario.samples}")
+    if what in ODD_KINDS:
+        return simpler(asynchronous, kind=what, epochs=1)
+    if what == "rebatched":
+        return simpler(asynchronous, rebatched=True, epochs=1)
+    if what == "whole":
+        return asynchronous
+    steps = -(-scenario.samples // scenario.combined_batch)
+    at = place % steps if what in ("look", "interrupt") else place
+    return simpler(asynchronous, conduct=f"{what}@{at}" if what in _PLACED else what)
+
+
+def possible(claims: Claims) -> tuple[str, ...]:
+    """What may be done with a loader of these claims, simplest first."""
+    hooked = {"early_preload": "before", "load_indefinitely": "between"}
+    found = [*_PLAIN, *_CONDUCTS, *(conduct for hook, conduct in hooked.items() if hook in claims.hooks)]
+    found += [] if claims.aliases else ["kept"]
+    # Which epoch was read early shows in a shuffled one alone.
+    found += ["later"] if claims.shuffle and claims.epochs == "set_epoch" and "map" in claims.datasets else []
+    found += ["length"] if claims.length and "map" in claims.datasets else []
+    # The StopIteration of an iterable dataset is its end.
+    found += [*(fault for fault in _FAULTS if fault != "stop" or "map" in claims.datasets), *ODD_KINDS]
+    return (*found, "rebatched") if "rebatched" in claims.hooks and "iterable" in claims.datasets else tuple(found)
+
+
+def _styles(claims: Claims) -> list[Style]:
+    styles: tuple[Style, ...] = ("map", "iterable")
+    return [style for style in styles if style in claims.datasets]
+
+
+def _style(what: str, claims: Claims) -> Style:
+    return "map" if "map" in claims.datasets and what != "rebatched" else "iterable"
+
+
+def _splits(style: str, claims: Claims) -> bool:
+    return style == "map" or claims.iterable_workers == "split"
+
+
+def _least(what: str, claims: Claims, ranks: int) -> int:
+    return max(claims.least_samples(ranks), 0 if what in ("whole", "rebatched") else 1)
+
+
+def most_workers(what: str, style: str, claims: Claims) -> int:
+    """How many workers there may be: of an iterable dataset only one gives its elements in a known order."""
+    if not claims.workers or (style == "iterable" and not claims.iterable_workers):
+        return 0
+    if what in ("whole", "rebatched"):
+        return 3
+    return 1 if style == "iterable" else 2
+
+
+# --- always tried ---------------------------------------------------------------------------------------------------
+
+
+def each_way_ahead(claims: Claims) -> Iterator[Scenario]:
+    """Each thing that may be done or go wrong, without workers and with, so that none is left to chance."""
+    for what in dict.fromkeys(possible(claims)):
+        style = _style(what, claims)
+        for workers in sorted({0, min(2, most_workers(what, style, claims))}):
+            for scenario in _of(what, Scenario(5, batch_size=2, num_workers=workers, epochs=2, dataset=style), claims):
+                yield from _asked(what, scenario, claims)
+                if workers and scenario.epochs > 1 and what in _OUTLIVED and "persistent_workers" in claims.hooks:
+                    yield simpler(scenario, persistent_workers=True)
+
+
+def _of(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
+    if what in ODD_KINDS:
+        yield _doing(what, 0, simpler(scenario, samples=4, batch_size=1))
+    elif what in ("whole", "rebatched"):
+        for drop_last in (False, True):
+            yield _doing(what, 0, simpler(scenario, samples=6 if what == "rebatched" else 9, drop_last=drop_last))
+        if what == "whole":
+            yield from _whole(scenario, claims)
+    elif what == "look":
+        for at in (0, 1, 4):
+            yield _doing(what, at, simpler(scenario, samples=9))
+    elif what == "restart":
+        for after, epochs in ((1, 1), (2, 2), (4, 3)):
+            yield _doing(
+                what, after, simpler(scenario, epochs=epochs, shuffle=claims.shuffle is not None and epochs > 1)
+            )
+    elif what == "kept":
+        # More steps than a usual ring has slots.
+        yield _doing(what, 0, simpler(scenario, samples=12, batch_size=1))
+    elif what in ("before", "between", "later"):
+        yield _doing(what, 0, simpler(scenario, samples=9, shuffle=what == "later"))
+    else:
+        yield _doing(what, 1, scenario)
+        if what == "leave":
+            # All steps, but not the end.
+            yield _doing(what, 3, scenario)
+        if what == "raise":
+            # In the second step, which is ready before the first is asked for.
+            yield _doing(what, 1, simpler(scenario, samples=3, batch_size=1))
+        if what == "again":
+            # A sample that the next epoch but one does not reach.
+            yield _doing(what, 8, simpler(scenario, samples=9, batch_size=1))
+        if what in (*_FAULTS, "interrupt", "leave", "dropped", "quit"):
+            yield _doing(what, 4, simpler(scenario, samples=9))
+
+
+def _whole(scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
+    for samples, batch_size, ranks, epochs in ((1, 1, 1, 2), (4, 3, 1, 3), (12, 1, 1, 1), (7, 2, 2, 2)):
+        if samples >= _least("whole", claims, ranks) and (ranks == 1 or _splits(scenario.dataset, claims)):
+            sized = simpler(scenario, samples=samples, batch_size=batch_size, world_size=ranks, epochs=epochs)
+            yield _doing("whole", 0, sized)
+    if claims.shuffle and scenario.dataset == "map":
+        yield _doing("whole", 0, simpler(scenario, samples=9, shuffle=True))
+
+
+def _asked(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
+    """The scenario, as usual and with each way of reading ahead that may be asked for and matters to it."""
+    ways: dict[str, dict[str, tuple[object, ...]]] = {
+        "look": {"buffer_size": (1, 2)},
+        "before": {"early_preload": (True, False), "buffer_size": (2, 1)},
+        "later": {"early_preload": (True, False)},
+        "between": {"load_indefinitely": (True, False), "buffer_size": (2, 1)},
+        "restart": {"load_indefinitely": (True, False)},
+        "whole": {"early_preload": (True, False)},
+        "raise": {"early_preload": (False, True), "buffer_size": (3, 2)},
+        "again": {"load_indefinitely": (True, False), "buffer_size": (3, 2)},
+    }
+    asked = ways.get(what, {})
+    names = [name for name in AHEAD if name in asked and name in claims.hooks]
+    for values in product(*(asked[name] for name in names)):
+        yield simpler(scenario, **dict(zip(names, values, strict=True)))

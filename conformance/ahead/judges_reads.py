@@ -1,0 +1,95 @@
+"""Chapter 5, how far ahead: the judges of ASYNC-3 to ASYNC-5, on what had been read when the loader was quiet."""
+
+from conformance.ahead.judges import ahead, conduct_of
+from conformance.contract import Claims
+from conformance.epochs.arithmetic import ends
+from conformance.loader.scenario import Scenario, count
+from conformance.trace import RankRun, ReadsAt, Trace
+from conformance.trial.clause import Finding, Verdict, clause
+
+
+def _reads(rank: RankRun, at: ReadsAt) -> int:
+    return int(rank.remark(at) or 0)
+
+
+def _seen(rank: RankRun) -> bool:
+    """Whether the dataset's reads say how far the loader is: one that reads files of its own has read it in `load`."""
+    return _reads(rank, "read") > _reads(rank, "loaded")
+
+
+def _seen_in_the_first_epoch(scenario: Scenario, rank: RankRun, reads: int) -> bool:
+    """The same where `reads` came before the first epoch was over.
+
+    Who has read everything by then may be done, and whether that was in `load` or just behind it is chance: there, only
+    another epoch shows that the dataset is read again.
+    """
+    return _seen(rank) and (reads < scenario.samples or (scenario.epochs > 1 and _reads(rank, "read") > reads))
+
+
+def _steps_read(reads: int, scenario: Scenario, when: str) -> tuple[str, ...]:
+    steps = count(-(-reads // scenario.combined_batch), "step")
+    return (f"{when}, {count(reads, 'sample')} had been read: {steps}",)
+
+
+@clause("ASYNC-3", family="async", dataset="any", applies=ahead("buffer_size"), floor=3)
+def no_further_than_the_buffer(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """No more than buffer_size steps, and the one that each worker is at, are read beyond the one that is held."""
+    (rank, *_) = trace.main.ranks
+    if rank.failure or not scenario.buffer_size or conduct_of(scenario) not in ("look", "before"):
+        return None
+    looks = conduct_of(scenario) == "look"
+    held = int(scenario.conduct.partition("@")[2]) + 1 if looks else 0
+    steps = held + scenario.buffer_size + scenario.num_workers
+    reads = _reads(rank, "held" if looks else "before")
+    if steps * scenario.combined_batch >= scenario.samples or not _seen_in_the_first_epoch(scenario, rank, reads):
+        return None
+    if reads <= steps * scenario.combined_batch:
+        return []
+    when = f"while step {held - 1} was held" if looks else "before the first iterator"
+    expected = f"at most {count(steps, 'step')} by then"
+    why = f"buffer_size={scenario.buffer_size} is how many steps there is room for beside the one that is held"
+    return [Finding("too-far-ahead", expected, _steps_read(reads, scenario, when), why)]
+
+
+@clause("ASYNC-4", family="async", dataset="any", applies=ahead("early_preload"), floor=2)
+def early_as_asked(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Before the first iterator the buffer is filled with early preload, and at most one step is read without it."""
+    (rank, *_) = trace.main.ranks
+    if conduct_of(scenario) != "before":
+        return None
+    if rank.failure:
+        return ends(trace.main, ())
+    step, reads = scenario.combined_batch, _reads(rank, "before")
+    least = scenario.reads_before
+    most = (1 + scenario.num_workers) * step
+    if not _seen_in_the_first_epoch(scenario, rank, reads) or (not least and most >= scenario.samples):
+        return None
+    lines = _steps_read(reads, scenario, "before the first iterator")
+    if reads < least:
+        why = "early_preload=True is asked for, so that the first steps are ready when they are wanted"
+        return [Finding("not-early", f"{count(-(-least // step), 'step')} by then", lines, why)]
+    if not scenario.early_preload and reads > most:
+        why = "early_preload=False is asked for: nobody may ever want what is loaded"
+        return [Finding("too-early", f"at most {count(most // step, 'step')} by then", lines, why)]
+    return []
+
+
+@clause("ASYNC-5", family="async", dataset="any", applies=ahead("load_indefinitely"), floor=2)
+def next_epoch_as_asked(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """The next epoch is begun before it is asked for if that is wanted, and else not."""
+    (rank, *_) = trace.main.ranks
+    if conduct_of(scenario) != "between":
+        return None
+    if rank.failure:
+        return ends(trace.main, ())
+    if not scenario.samples or not _seen(rank):
+        return None
+    reads = _reads(rank, "between")
+    lines = (f"after epoch 0 of {count(scenario.samples, 'sample')}, {reads} had been read in all",)
+    if scenario.load_indefinitely and reads <= scenario.samples:
+        why = "load_indefinitely=True is asked for: the next epoch is to begin without a wait"
+        return [Finding("waits", "the first reads of epoch 1", lines, why)]
+    if not scenario.load_indefinitely and reads > scenario.samples:
+        why = "load_indefinitely=False is asked for: nobody may ever want another epoch"
+        return [Finding("goes-on", "no read of epoch 1", lines, why)]
+    return []

@@ -1,0 +1,1 @@
+"""Chapter 6: what a step is used for."""

@@ -1,0 +1,100 @@
+"""What is tried of whoever trains: the family of chapter 6."""
+
+from collections.abc import Iterator
+
+from hypothesis import strategies as st
+
+from conformance.contract import Claims
+from conformance.loader.scenario import Scenario, Variant, simpler
+from conformance.subjects import MODES, joined
+
+
+@st.composite
+def models(draw: st.DrawFn, claims: Claims) -> Scenario:
+    """A small model that is called a few times, with the factors and the mode of output that are claimed."""
+    what = draw(st.sampled_from(_possible(claims)))
+    trains = "infer" not in what
+    # Process groups cost time, and the factors are judged on one rank.
+    ranks = 2 if "ranks" in what else 1
+    micro_batch = draw(st.integers(1, 2))
+    replicas, iterations, accumulation = (draw(st.sampled_from((1, 1, 2, 2, 3))) for _ in range(3))
+    accumulation = accumulation if trains else 1
+    words = {*what, draw(st.sampled_from(("", "deep")))} - {"train", "ranks", ""}
+    if trains:
+        words |= {draw(st.sampled_from(("", "momentum", "adam")))} - {""}
+    variant: Variant = "none"
+    if trains and not words & {*MODES, "apart"} and "adam" not in words and draw(st.booleans()):
+        words |= {"sum"}
+        variant = "mean"
+    elif trains and iterations > 1 and ranks == 1:
+        variant = "singly"
+    samples = micro_batch * replicas * iterations * accumulation
+    # Every second of one is none.
+    words -= {"every"} if iterations * accumulation % 2 else set()
+    return Scenario(
+        samples,
+        ranks,
+        micro_batch,
+        accumulation,
+        replicas,
+        iterations,
+        epochs=draw(st.integers(1, 2)),
+        seed=draw(st.integers(0, 3)),
+        variant=variant,
+        subject="device",
+        details=joined("device", words),
+    )
+
+
+def _possible(claims: Claims) -> list[tuple[str, ...]]:
+    """What can be asked of a model with these claims, simplest first."""
+    trains, infers = ("training" in claims.device, "inference" in claims.device)
+    asked: list[tuple[str, ...]] = [*[("train",)] * 6 * trains, *[("infer",)] * infers]
+    if "outputs" in claims.device:
+        asked += [("train", mode) for mode in MODES for _ in range(2 if mode == "final" else 1) if trains]
+        asked += [("infer", mode) for mode in MODES if infers]
+    if "ranks" in claims.device and trains:
+        asked += [("train", "ranks"), ("train", "ranks", "apart")]
+    return asked
+
+
+def _each_factor(first: Scenario) -> Iterator[Scenario]:
+    """Each factor alone, so that none is left to chance."""
+    for factor in ("gradient_accumulation", "replication_factor", "device_iterations"):
+        asked = simpler(first, samples=2, epochs=2, **{factor: 2})
+        compared: Variant = "singly" if factor == "device_iterations" else "none"
+        yield simpler(asked, variant=compared)
+        yield simpler(asked, variant=compared, details="adam+deep")
+        if compared == "none":
+            yield simpler(asked, variant="mean", details="sum")
+
+
+def a_few_models(claims: Claims) -> Iterator[Scenario]:
+    """What is tried before any is drawn: each refusal, and what has no numbers."""
+    first = Scenario(1, subject="device")
+    if "training" in claims.device:
+        yield from _each_factor(first)
+    tasks = [details for details, part in (("", "training"), ("infer", "inference")) if part in claims.device]
+    for details in tasks:
+        yield simpler(first, details=details)
+        yield simpler(first, samples=3, device_iterations=2, details=details)
+        yield simpler(first, samples=3, replication_factor=2, details=details)
+        if not details:
+            yield simpler(first, samples=3, gradient_accumulation=2)
+            yield simpler(first, samples=5, gradient_accumulation=2, replication_factor=2)
+        if "synthetic" in claims.device:
+            modes = ("", "all", "final") if "outputs" in claims.device else ("",)
+            for mode in modes:
+                words = {details, "synthetic", mode} - {""}
+                asked = simpler(first, samples=4, batch_size=2, replication_factor=2)
+                yield simpler(asked, details=joined("device", words))
+    if "inference" in claims.device:
+        yield simpler(first, samples=2, gradient_accumulation=2, details="infer")
+        yield simpler(first, samples=4, gradient_accumulation=2, replication_factor=2, details="infer")
+    if "ranks" in claims.device and "training" in claims.device:
+        for factors in ({}, {"gradient_accumulation": 2}, {"replication_factor": 2}, {"device_iterations": 2}):
+            asked = simpler(first, world_size=2, epochs=2, **factors)
+            asked = simpler(asked, samples=asked.combined_batch)
+            yield asked
+            yield simpler(asked, details="apart")
+        yield simpler(first, world_size=3)

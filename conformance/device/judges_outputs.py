@@ -1,0 +1,166 @@
+"""Chapter 6, what a call returns: decides whether outputs, replicas and inputs are what the layout makes them."""
+
+from math import isnan
+
+from conformance.contract import Claims
+from conformance.device.judges import agree, device, difference, listed, numbers, possible, trains
+from conformance.loader.scenario import Scenario
+from conformance.subjects import MODES, has
+from conformance.trace import RankRun, Trace, Value
+from conformance.trial.clause import Finding, Verdict
+
+
+def _told(scenario: Scenario, trace: Trace) -> bool:
+    """Whether the outputs of a call can be judged: a mode was asked for, with real data, and the calls returned."""
+    return any(has(scenario, mode) for mode in MODES) and possible(scenario) and not trace.main.failed
+
+
+@device("DEVICE-2", "outputs", floor=10)
+def the_layout_decides_who_sees_what(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not _told(scenario, trace) or has(scenario, "total") or has(scenario, "synthetic"):
+        return None
+    if scenario.samples == scenario.batch_size:
+        return None
+    for rank in trace.main.ranks:
+        for call in range(scenario.epochs):
+            seen, right = numbers(rank, "output", call), numbers(rank, "right output", call)
+            # Which samples they are of is DEVICE-1's matter, or that of the mode (DEVICE-6). The last ones are last by
+            # the layout alone.
+            judged = sorted(seen) == sorted(right) or (has(scenario, "final") and len(seen) == len(right))
+            if judged and seen != right:
+                told = (f"outputs of {listed(seen)}",)
+                why = "the first axis is [device iteration, accumulation, replica, micro-batch], slowest first"
+                return [Finding("order", f"outputs of {listed(right)}", told, why)]
+    return []
+
+
+@device("DEVICE-6", "outputs", floor=20)
+def each_mode_returns_what_it_says(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not _told(scenario, trace):
+        return None
+    for rank in trace.main.ranks:
+        for call in range(scenario.epochs):
+            ours, right = _outputs(rank, "output", call), _outputs(rank, "right output", call)
+            # One scalar may stay one, or be stacked alone.
+            shapes, owed_shapes = ([value.shape or (1,) for value in values] for values in (ours, right))
+            if shapes != owed_shapes:
+                wanted = ", ".join(map(str, owed_shapes))
+                told = f"{', '.join(map(str, shapes)) or 'nothing'}"
+                return [Finding("shape", f"outputs of shape {wanted}", (told,), _why(scenario))]
+            # The order of the rows is DEVICE-2's matter, and what an update made of the weights is DEVICE-4's.
+            seen, owed = (sorted(numbers(rank, name, call)) for name in ("output", "right output"))
+            chooses = has(scenario, "total") or has(scenario, "every")
+            if chooses and not has(scenario, "synthetic") and seen != owed:
+                what = "numbers that add up to" if has(scenario, "total") else "outputs of samples"
+                told, wanted = (f"{what} {' '.join(map(str, found))}" for found in (seen, owed))
+                return [Finding("chosen", wanted, (told,), _why(scenario))]
+    return []
+
+
+def _why(scenario: Scenario) -> str:
+    replicas = scenario.replication_factor
+    each = f" of each of {replicas} replicas" if replicas > 1 else ""
+    return {
+        "all": "every micro-batch's output is returned, along the first axis",
+        "final": f"the last micro-batch's output{each} is returned",
+        "every": f"every second micro-batch's output{each} is returned",
+        "total": f"the outputs of the micro-batches{each} are added up",
+    }[next(mode for mode in MODES if has(scenario, mode))]
+
+
+@device("DEVICE-9", "synthetic", floor=2)
+def synthetic_data_reads_no_tensor(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not has(scenario, "synthetic") or not possible(scenario) or trace.main.failed:
+        return None
+    rank = trace.main.ranks[0]
+    why = "the device makes its own inputs; those that are passed hold NaN only, to see whether they are read"
+    for value in (*_outputs(rank, "output", 0), *(each for each in (rank.value("weights 0"),) if each)):
+        if any(isnan(number) for number in value.numbers):
+            name = "the weights" if value.name.startswith("weights") else "an output"
+            return [Finding("read", "numbers", (f"NaN in {name}",), why)]
+    return []
+
+
+@device("DEVICE-10", "outputs", "ranks", floor=4)
+def weights_stay_equal(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not trains(trace):
+        return None
+    if scenario.world_size > 1:
+        return _equal_over_ranks(scenario, trace)
+    if not has(scenario, "final") or scenario.replication_factor == 1 or scenario.device_iterations == 1:
+        return None
+    for call in range(scenario.epochs):
+        value = trace.main.ranks[0].value(f"output {call}.0")
+        if (
+            value is None
+            or len(value.shape) != 2
+            or value.shape[0] != scenario.replication_factor * scenario.batch_size
+        ):
+            return None
+        replicas = value.numbers[1 :: value.shape[1]][:: scenario.batch_size]
+        parted = next((at for at, weight in enumerate(replicas) if abs(weight - replicas[0]) > 1e-9), None)
+        if parted is not None:
+            told = tuple(f"replica {at}: a weight is {replicas[at]:.6f}" for at in (0, parted))
+            return [Finding("replicas", "equal weights in all replicas", told, "all replicas make the same update")]
+    return []
+
+
+def _equal_over_ranks(scenario: Scenario, trace: Trace) -> Verdict:
+    first = trace.main.ranks[0]
+    for call in range(scenario.epochs):
+        for rank in trace.main.ranks[1:]:
+            found = difference(rank.value(f"weights {call}"), first.value(f"weights {call}"))
+            if found:
+                told = (f"after call {call}, rank 0: {found[1]}", f"rank {rank.rank}: {found[0]}")
+                begun = ", whatever weights they began with" if has(scenario, "apart") else ""
+                return [Finding("ranks", f"equal weights on all ranks{begun}", told, "all ranks train one model")]
+    return []
+
+
+@device("DEVICE-12", "training", "inference", floor=40)
+def inputs_are_left_alone(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not possible(scenario) or trace.main.failed or has(scenario, "synthetic"):
+        return None
+    touched = trace.main.ranks[0].remark("touched")
+    if not touched:
+        return []
+    why = "the step belongs to the loader, which may hand it to others"
+    return [Finding("touched", "the tensors of the step as they were", (f"{touched} changed them",), why)]
+
+
+@device("DEVICE-14", "inference", floor=10)
+def inference_is_the_bare_module(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not has(scenario, "infer") or not possible(scenario) or trace.main.failed or has(scenario, "synthetic"):
+        return None
+    rank = trace.main.ranks[0]
+    changed = difference(rank.value("weights 0"), rank.value("start"))
+    if changed:
+        told = (f"before: {changed[1]}", f"after: {changed[0]}")
+        return [Finding("trained", "the weights as they were", told, "inference trains nothing")]
+    if not has(scenario, "all"):
+        return []
+    right = _rows(rank.value("right output 0.0"))
+    for number, row in _rows(rank.value("output 0.0")).items():
+        # Of a sample that is none of the step's, DEVICE-1 tells.
+        owed = right.get(number, row)
+        if len(row) == len(owed) and not all(map(agree, row, owed)):
+            ours = f"sample {number}: {_shown(row)}"
+            return [Finding("output", f"sample {number}: {_shown(owed)}", (ours,), "the module alone gives this")]
+    return []
+
+
+def _outputs(rank: RankRun, name: str, call: int) -> list[Value]:
+    return [value for value in rank.values if value.name.startswith(f"{name} {call}.")]
+
+
+def _rows(value: Value | None) -> dict[int, tuple[float, ...]]:
+    """Each sample's row without its number, by its number."""
+    if value is None or len(value.shape) != 2 or any(isnan(number) for number in value.numbers):
+        return {}
+    width = value.shape[1]
+    rows = [value.numbers[at : at + width] for at in range(0, len(value.numbers), width)]
+    return {round(row[0]): row[1:] for row in rows}
+
+
+def _shown(row: tuple[float, ...]) -> str:
+    return " ".join(f"{number:.4f}" for number in row)

@@ -1,0 +1,321 @@
+"""Chapter 1, arithmetic: the judges of BATCH-* and COUNT-*."""
+
+from collections import Counter
+
+from conformance.contract import Claims
+from conformance.loader.scenario import Scenario, count
+from conformance.trace import Epoch, RankRun, Run, Trace
+from conformance.trial.clause import (
+    Finding,
+    Verdict,
+    claimed,
+    clause,
+    known_samples,
+    padded_to_full_steps,
+    shard_sizes,
+    show,
+    steps_of,
+    usable,
+)
+
+
+@clause("BATCH-1", floor=100)
+def full_step(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A step holds N samples, and never more. Judged on every rank that was dealt at least one step's worth."""
+    if not usable(trace.main):
+        return None
+    step = scenario.combined_batch
+    exercised = False
+    for position in range(scenario.epochs):
+        epochs = trace.main.epoch(position)
+        for rank, epoch in enumerate(epochs):
+            exercised = exercised or len(epoch.samples) >= step
+            sizes = [len(samples) for samples in epoch.steps]
+            if sizes and (max(sizes) > step or (max(sizes) < step <= len(epoch.samples))):
+                note = f"a step of {max(sizes)}"
+                return [Finding("step-size", _full(scenario), show(epochs, {rank: note}), _product(scenario))]
+    return [] if exercised else None
+
+
+@clause("BATCH-2", floor=100)
+def only_the_last_is_short(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Every step but the last is as large as the largest; under drop_last the last one too (empty ones: COUNT-2)."""
+    if not usable(trace.main):
+        return None
+    exercised = False
+    for position in range(scenario.epochs):
+        epochs = trace.main.epoch(position)
+        for rank, epoch in enumerate(epochs):
+            sizes = [len(samples) for samples in epoch.steps if samples]
+            bound = sizes if scenario.drop_last else sizes[:-1]
+            exercised = exercised or len(bound) > 0
+            full = scenario.combined_batch if scenario.drop_last else max(sizes, default=0)
+            short = [number for number, size in enumerate(bound) if size < full]
+            if short:
+                note = f"step {short[0]} holds {bound[short[0]]}"
+                expected = f"every step {'' if scenario.drop_last else 'but the last '}of {full} samples"
+                why = (
+                    "drop_last=True drops an incomplete step"
+                    if scenario.drop_last
+                    else "only the last step may be smaller"
+                )
+                return [Finding("short-step", expected, show(epochs, {rank: note}), why)]
+    return [] if exercised else None
+
+
+@clause("BATCH-3", applies=lambda claims: claims.device_options and claims.in_order)
+def layout_of_a_step(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Unshuffled, the samples inside a combined batch follow each other as in the dataset."""
+    if scenario.shuffle or not scenario.has_device_factors or not usable(trace.main):
+        return None
+    exercised = False
+    for position in range(scenario.epochs):
+        epochs = trace.main.epoch(position)
+        counts = known_samples(scenario, epochs)
+        for rank, epoch in enumerate(epochs):
+            for samples in epoch.steps:
+                exercised = exercised or len(samples) > 1
+                if _out_of_order(samples, counts):
+                    note = f"{' '.join(map(str, samples[:8]))} is not in order"
+                    why = (
+                        "a combined batch is [device iteration, accumulation, replica, micro-batch], slowest axis first"
+                    )
+                    return [Finding("step-layout", "consecutive samples in each step", show(epochs, {rank: note}), why)]
+    return [] if exercised else None
+
+
+def _out_of_order(samples: tuple[int, ...], counts: Counter[int]) -> bool:
+    # Padding starts again at some earlier sample: a step that holds repeats is PART-4's matter.
+    return list(samples) != sorted(samples) and all(counts[index] == 1 for index in samples)
+
+
+@clause("BATCH-4", family="refusals", floor=6)
+def factors_are_positive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A zero or negative factor, or a rank outside the world, is an error before a sample is delivered."""
+    return _refused(scenario, trace) if _is_integer(scenario.refusal) else None
+
+
+@clause("BATCH-5", family="refusals", level="SHOULD", floor=3)
+def factors_are_integers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A boolean or a fraction where an integer belongs is an error too."""
+    return None if _is_integer(scenario.refusal) else _refused(scenario, trace)
+
+
+def _is_integer(refusal: str) -> bool:
+    return refusal.partition("=")[2].lstrip("-").isdigit()
+
+
+def _refused(scenario: Scenario, trace: Trace) -> Verdict:
+    name = scenario.refusal.partition("=")[0]
+    for rank in trace.main.ranks:
+        samples = sum(len(epoch.samples) for epoch in rank.epochs)
+        if rank.failure and rank.failure.kind == "raised" and not samples:
+            continue
+        came = count(samples, "sample")
+        got = f"no error; {came}" if rank.failure is None else f"{rank.failure.sentence()}, after {came}"
+        kind = "accepted" if rank.failure is None else "late" if samples else rank.failure.kind
+        return [
+            Finding(
+                f"{kind}-{name}", f"an error for {scenario.refusal}", (f"rank {rank.rank}: {got}",), _refusal_rule(name)
+            )
+        ]
+    return []
+
+
+def _refusal_rule(name: str) -> str:
+    if name == "rank":
+        return "a rank outside 0 to world size - 1 would read another rank's samples, or none"
+    return f"a {name.replace('_', ' ')} that is no positive integer is a mistake of the caller, and silence hides it"
+
+
+@clause("COUNT-1", applies=lambda claims: claims.when_dropping is not None, floor=60)
+def steps_when_dropping(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Under drop_last the rank with the largest shard yields floor(shard / N) steps."""
+    if not scenario.drop_last or scenario.has_device_factors:
+        return None
+    return _largest_step_count(scenario, claims, trace)
+
+
+@clause("COUNT-2", applies=lambda claims: claims.when_keeping is not None, floor=60)
+def steps_when_keeping(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """When the rest is kept the rank with the largest shard yields ceil(shard / N) steps."""
+    return None if scenario.drop_last else _largest_step_count(scenario, claims, trace)
+
+
+@clause("COUNT-3", applies=lambda claims: claims.device_options and claims.when_dropping is not None)
+def chained_floors(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Cutting by batch, rank, replica, accumulation and device iteration in turn is cutting once."""
+    if not scenario.drop_last or not scenario.has_device_factors:
+        return None
+    return _largest_step_count(scenario, claims, trace)
+
+
+def _largest_step_count(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    sizes = shard_sizes(scenario, claims)
+    if sizes is None or not usable(trace.main):
+        return None
+    allowed = {steps_of(sizes[1], scenario)}
+    full = padded_to_full_steps(scenario, claims)
+    if full is not None:
+        allowed.add(steps_of(full, scenario))
+    for position in range(scenario.epochs):
+        epochs = trace.main.epoch(position)
+        empty = next((rank for rank, epoch in enumerate(epochs) if () in epoch.steps), None)
+        if empty is not None:
+            why = "a step is something to train on; what has no samples is no step"
+            return [Finding("empty-step", "no step without samples", show(epochs, {empty: "an empty step"}), why)]
+        most = max(len(epoch.steps) for epoch in epochs)
+        if most not in allowed:
+            rank = next(rank for rank, epoch in enumerate(epochs) if len(epoch.steps) == most)
+            expected = f"{count(min(allowed), 'step')} on the rank with most samples"
+            rounding = "floor" if scenario.drop_last else "ceil"
+            step = scenario.combined_batch
+            shard = f"{claimed(scenario, claims)} is claimed, so a shard holds at most {count(sizes[1], 'sample')}"
+            why = f"{shard}, a step {step}: {rounding}({sizes[1]} / {step})"
+            return [Finding("step-count", expected, show(epochs, {rank: count(most, "step")}), why)]
+        starved = _starved(scenario, claims, epochs)
+        if starved:
+            return [starved]
+    return []
+
+
+def _starved(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> Finding | None:
+    """A rank below the steps of even the smallest shard. With equal ranks COUNT-5 names it; kept samples, PART-2."""
+    if not scenario.drop_last or claims.policy(True) != "uneven":
+        return None
+    least = steps_of(scenario.samples // scenario.world_size, scenario)
+    rank, fewest = min(enumerate(len(epoch.steps) for epoch in epochs), key=lambda item: item[1])
+    if fewest >= least:
+        return None
+    why = f"the smallest shard holds {count(scenario.samples // scenario.world_size, 'sample')}"
+    expected = f"at least {count(least, 'step')} on every rank"
+    return Finding(
+        "step-count", expected, show(epochs, {rank: count(fewest, "step")}), f"{why}, a step {scenario.combined_batch}"
+    )
+
+
+@clause("COUNT-4", floor=100)
+def length_is_true(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """`len()` is what the epoch yields, or TypeError where it can't be known."""
+    if not usable(trace.main):
+        return None
+    for position in range(scenario.epochs):
+        epochs = trace.main.epoch(position)
+        for rank, epoch in enumerate(epochs):
+            wrong = _wrong_length(epoch, claims)
+            if wrong:
+                return [
+                    Finding("length", f"len() = {len(epoch.steps)}", show(epochs, {rank: wrong}), _length_rule(claims))
+                ]
+    # What has no len() raises TypeError, as it may where no length is claimed.
+    return []
+
+
+def _wrong_length(epoch: Epoch, claims: Claims) -> str:
+    if isinstance(epoch.length, int):
+        return (
+            "" if epoch.length == len(epoch.steps) else f"len() = {epoch.length}, but {count(len(epoch.steps), 'step')}"
+        )
+    if epoch.length is None:
+        return "has no len()" if claims.length else ""
+    if epoch.length.startswith("TypeError") and not claims.length:
+        return ""
+    return f"len() raises {epoch.length}"
+
+
+def _length_rule(claims: Claims) -> str:
+    return (
+        "length=True is claimed"
+        if claims.length
+        else "a length that is given must be right; TypeError says it is unknown"
+    )
+
+
+def _promises_equal_ranks(claims: Claims) -> bool:
+    return bool({claims.when_dropping, claims.when_keeping} & {"drop", "pad"})
+
+
+@clause("COUNT-5", applies=_promises_equal_ranks, floor=60)
+def equal_steps(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """All ranks yield the same number of steps, unless "uneven" is claimed."""
+    policy = claims.policy(scenario.drop_last)
+    if scenario.world_size == 1 or policy in (None, "uneven") or not usable(trace.main):
+        return None
+    for position in range(scenario.epochs):
+        epochs = trace.main.epoch(position)
+        steps = [len(epoch.steps) for epoch in epochs]
+        if len(set(steps)) > 1:
+            notes = {
+                steps.index(max(steps)): count(max(steps), "step"),
+                steps.index(min(steps)): count(min(steps), "step"),
+            }
+            why = f"{claimed(scenario, claims)} is claimed; a rank with fewer steps leaves the others waiting for ever"
+            return [Finding("unequal-steps", "the same number of steps on every rank", show(epochs, notes), why)]
+    return []
+
+
+@clause("COUNT-6", floor=40)
+def tiny_datasets(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A dataset below one step of all ranks ends at once; one below the claimed smallest is refused."""
+    if scenario.samples >= scenario.combined_batch * scenario.world_size:
+        return None
+    least = claims.least_samples(scenario.world_size)
+    if scenario.samples < least:
+        if all(rank.failure for rank in trace.main.ranks):
+            return ends(trace.main, ("raised",))
+        why = f"smallest={claims.smallest!r} is claimed: below it an error is right, and silence is not"
+        return [Finding("silent-below-smallest", "an error", _endings(trace.main), why)]
+    return _all_end(trace)
+
+
+@clause("COUNT-7", floor=100)
+def epochs_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Every valid epoch ends by itself."""
+    if scenario.samples < max(scenario.combined_batch * scenario.world_size, claims.least_samples(scenario.world_size)):
+        return None
+    return _all_end(trace)
+
+
+def _all_end(trace: Trace) -> list[Finding]:
+    # A process that ends or hangs where other loaders are read first may do so in one of those.
+    allowed: dict[str, tuple[str, ...]] = {"after": ("died", "hung")}
+    return next((findings for run in trace.runs if (findings := ends(run, allowed.get(run.name, ())))), [])
+
+
+def ends(run: Run, allowed: tuple[str, ...]) -> list[Finding]:
+    """What is found of a rank whose run did not come to its end, other than in an `allowed` way."""
+    for rank in run.ranks:
+        if rank.failure and rank.failure.kind not in allowed:
+            circumstance = "" if run.name == "main" else f" ({run.name})"
+            why = "a valid request is answered by an epoch that ends by itself"
+            return [
+                Finding(
+                    f"{rank.failure.kind}-in-{rank.failure.where}", "the epoch ends" + circumstance, _endings(run), why
+                )
+            ]
+    return []
+
+
+def _endings(run: Run) -> tuple[str, ...]:
+    return tuple(f"rank {rank.rank}: {_ending(rank)}" for rank in run.ranks[:5])
+
+
+def _ending(rank: RankRun) -> str:
+    return rank.failure.sentence() if rank.failure else count(sum(len(epoch.steps) for epoch in rank.epochs), "step")
+
+
+def _full(scenario: Scenario) -> str:
+    return f"steps of {scenario.combined_batch}"
+
+
+def _product(scenario: Scenario) -> str:
+    if not scenario.has_device_factors:
+        return f"micro-batch {scenario.batch_size} is asked for"
+    factors = (
+        scenario.batch_size,
+        scenario.gradient_accumulation,
+        scenario.replication_factor,
+        scenario.device_iterations,
+    )
+    product = " x ".join(map(str, factors))
+    return f"micro-batch x accumulation x replicas x device iterations = {product} = {scenario.combined_batch}"

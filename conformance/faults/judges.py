@@ -1,0 +1,246 @@
+"""Chapter 10, faults: the judges of ERROR-* and LEAK-*, on scenarios in which something goes wrong, once."""
+
+from conformance.contract import Claims
+from conformance.loader.scenario import DEADLY, FAULTS, Scenario
+from conformance.trace import Failure, RankRun, Subject, Trace
+from conformance.trial.clause import Finding, Verdict, clause, show
+from conformance.workers.judges_life import before_the_fault, failed_while_loading
+
+# Memory may grow by this much in 32 epochs of 1 MiB each: half of what a loader keeps that keeps them all.
+_GROWTH = 16 * 2**20
+
+
+def _raises(claims: Claims) -> bool:
+    return claims.errors == "raise"
+
+
+def _fault(scenario: Scenario) -> str:
+    return scenario.fault.partition("@")[0]
+
+
+def _happened(rank: RankRun) -> bool:
+    # A run that hangs or dies as a whole can't say; the fault was the last that was asked of it.
+    return bool(rank.remark("fired")) or (rank.failure is not None and rank.failure.kind in ("hung", "died"))
+
+
+def _first_failure(rank: RankRun) -> Failure | None:
+    return rank.failure or next((epoch.failure for epoch in rank.epochs if epoch.failure), None)
+
+
+@clause("ERROR-1", family="life", dataset="any", applies=_raises, floor=4)
+def dataset_errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """What the dataset raises reaches the consumer with its type and text."""
+    return _arrives(scenario, trace, ("raise",))
+
+
+@clause("ERROR-5", family="life", dataset="any", applies=lambda claims: "collate_fn" in claims.hooks, floor=1)
+def collate_errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """What the collate function raises reaches the consumer with its type and text."""
+    return _arrives(scenario, trace, ("collate",))
+
+
+@clause("ERROR-6", family="life", dataset="any", applies=lambda claims: "worker_init_fn" in claims.hooks, floor=1)
+def initialiser_errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """What the worker initialiser raises reaches the consumer with its type and text."""
+    return _arrives(scenario, trace, ("init",))
+
+
+def _arrives(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> Verdict:
+    (rank,) = trace.main.ranks
+    if _fault(scenario) not in faults or not _happened(rank):
+        return None
+    failure = _first_failure(rank)
+    text = "is broken on purpose"
+    expected = f"BrokenSample: ... {text}"
+    if failure is None:
+        why = "an error that nobody sees is a hole in the data"
+        return [Finding("swallowed", expected, _story(rank), why)]
+    if failure.kind != "raised":
+        return [
+            Finding(
+                f"{failure.kind}-instead",
+                expected,
+                _story(rank),
+                "an exception is not an end of the process, nor a hang",
+            )
+        ]
+    if not failure.message.startswith("BrokenSample"):
+        return [
+            Finding("other-type", expected, _story(rank), "whoever catches the dataset's own exception must see it")
+        ]
+    if text not in failure.message:
+        return [Finding("text-lost", expected, _story(rank), "the text says what is broken, and where")]
+    return []
+
+
+@clause("ERROR-2", family="life", applies=lambda claims: claims.errors == "raise" and claims.in_order, floor=4)
+def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """What comes before the failing step is delivered, and nothing of it or behind it."""
+    (rank,) = trace.main.ranks
+    if _fault(scenario) not in ("raise", "collate"):
+        return None
+    if failed_while_loading(rank):
+        return []
+    if not rank.epochs or not rank.epochs[0].failure:
+        return None
+    if rank.epochs[0].failure.where == "iter":
+        return []  # it reads an epoch before it gives the iterator: nothing had come that could be in the wrong place
+    delivered = list(rank.epochs[0].samples)
+    expected = before_the_fault(scenario)
+    if delivered == expected:
+        return []
+    before = (
+        f"samples {' '.join(map(str, expected))}, then the error" if expected else "the error, and nothing before it"
+    )
+    why = "the consumer has used what came before; it must know exactly what that was"
+    return [Finding("error-out-of-place", before, _story(rank), why)]
+
+
+@clause("ERROR-3", family="life", dataset="any", floor=3)
+def end_of_iteration_is_no_sample(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A sample that raises StopIteration or IndexError is an error, not a short epoch."""
+    (rank,) = trace.main.ranks
+    if _fault(scenario) not in ("stop", "index") or not _happened(rank):
+        return None
+    failure = _first_failure(rank)
+    if failure is not None and failure.kind == "raised":
+        return []
+    if failure is None and claims.errors == "skip":
+        return []
+    name = "StopIteration" if _fault(scenario) == "stop" else "IndexError"
+    kind = "short-epoch" if failure is None else failure.kind
+    why = f"{name} is a fault of the dataset here; "
+    why += "taken for the end of the epoch it loses the rest in silence" if failure is None else "who waits is not told"
+    return [Finding(f"{kind}-{_fault(scenario)}", "an error", _story(rank), why)]
+
+
+@clause("ERROR-4", family="life", dataset="any", applies=lambda claims: claims.workers, floor=2)
+def dead_workers_are_errors(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A worker that is killed or exits is an error, soon."""
+    return _is_an_error(scenario, trace, ("kill", "exit"), "a worker that is gone delivers nothing any more")
+
+
+@clause(
+    "ERROR-7",
+    family="life",
+    dataset="any",
+    applies=lambda claims: "timeout" in claims.hooks and claims.workers,
+    floor=1,
+)
+def hanging_workers_are_errors(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A worker that hangs is an error once the time-out has passed."""
+    return _is_an_error(scenario, trace, ("hang",), "a time-out of 1 s was asked for")
+
+
+def _is_an_error(scenario: Scenario, trace: Trace, faults: tuple[str, ...], why: str) -> Verdict:
+    (rank,) = trace.main.ranks
+    if _fault(scenario) not in faults:
+        return None
+    if not _happened(rank):
+        # A loader that reads by threads, or from files, has no process that could die.
+        return None if any(read.process for read in rank.reads) or rank.failure else []
+    failure = _first_failure(rank)
+    if failure is not None and failure.kind == "raised":
+        return []
+    kind = "silent" if failure is None else failure.kind
+    return [Finding(f"{kind}-{_fault(scenario)}", "an error", _story(rank), why)]
+
+
+@clause("ERROR-8", family="life", applies=lambda claims: claims.errors == "skip", floor=2)
+def only_the_failing_sample_is_skipped(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Where skipping is claimed the failing sample is left out, and every other one comes."""
+    (rank,) = trace.main.ranks
+    if _fault(scenario) != "raise" or not _happened(rank):
+        return None
+    if rank.failure or not rank.epochs or rank.epochs[0].failure:
+        return [Finding("raised-though-skipping", "the other samples", _story(rank), 'errors="skip" is claimed')]
+    bad = int(scenario.fault.partition("@")[2])
+    expected = [index for index in range(scenario.samples) if index != bad]
+    if sorted(rank.epochs[0].samples) == expected:
+        return []
+    why = 'errors="skip" leaves out what fails, and nothing else'
+    return [Finding("skipped-more", f"all samples but {bad}", _story(rank), why)]
+
+
+def _story(rank: RankRun) -> tuple[str, ...]:
+    lines: list[str] = []
+    for epoch in rank.epochs:
+        (line,) = show((epoch,), label=f"epoch {epoch.number}, ")
+        lines.append(line)
+        if epoch.failure:
+            lines.append(f"epoch {epoch.number}: {epoch.failure.sentence()}")
+        else:
+            lines.append(f"epoch {epoch.number}: ended without an error")
+    if rank.failure:
+        lines.append(f"rank {rank.rank}: {rank.failure.sentence()}")
+    return tuple(lines)
+
+
+# --- what is left behind --------------------------------------------------------------------------------------------
+
+
+@clause("LEAK-1", family="life", dataset="any", floor=20)
+def no_process_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """No child process is left."""
+    return _nothing_left(scenario, trace, "process", "whoever starts a process ends it")
+
+
+@clause("LEAK-2", family="life", dataset="any", floor=20)
+def no_descriptor_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """No open file, socket or pipe is left."""
+    return _nothing_left(scenario, trace, "descriptor", "a process may hold a thousand or so, then everything fails")
+
+
+@clause("LEAK-3", family="life", dataset="any", floor=20)
+def no_file_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """No shared-memory segment and no temporary file is left, but for what a worker had made that died at once."""
+    if _fault(scenario) in DEADLY:
+        return None
+    return _nothing_left(scenario, trace, "file", "they outlive the process, and fill the machine's memory")
+
+
+@clause("LEAK-4", family="life", dataset="any", floor=20)
+def no_thread_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """No thread is left."""
+    return _nothing_left(
+        scenario, trace, "thread", "a thread keeps its loader's memory, and may keep the process from ending"
+    )
+
+
+def _nothing_left(scenario: Scenario, trace: Trace, subject: Subject, why: str) -> Verdict:
+    (rank,) = trace.main.ranks
+    if not (scenario.fault or scenario.conduct) or (rank.failure and rank.failure.kind in ("hung", "died")):
+        return None
+    told = rank.remark(subject)
+    if told:
+        after = FAULTS[_fault(scenario)].split("{}")[0].strip() if scenario.fault else "the loader is gone"
+        line = f"rank {rank.rank}: {told}, after a second round as after the first"
+        return [
+            Finding(
+                f"left-{subject}",
+                f"nothing left behind ({after} ...)" if scenario.fault else "nothing left behind",
+                (line,),
+                why,
+            )
+        ]
+    return []
+
+
+@clause("LEAK-5", family="samples", dataset="any", floor=1)
+def memory_does_not_grow(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Many epochs later the processes hold as much memory as before."""
+    (rank,) = trace.main.ranks
+    if scenario.kind != "large" or rank.failure:
+        return None
+    grown = int(rank.remark("memory"))
+    if grown <= _GROWTH:
+        return []
+    line = f"rank {rank.rank}: more than {_GROWTH // 2**20} MiB more after 32 more epochs of 1 MiB each"
+    return [
+        Finding(
+            "memory-grows",
+            "as much memory after many epochs as after a few",
+            (line,),
+            "what an epoch needed is free after it",
+        )
+    ]

@@ -1,0 +1,1 @@
+"""Chapter 7: how one program is started as several instances."""

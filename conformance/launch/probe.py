@@ -1,0 +1,125 @@
+"""The program that a launcher starts: decides what an instance writes down, and what it does to its job.
+
+It is a script that needs the standard library only, so that an instance starts quickly. Its first argument is the file
+with its orders; what stands behind it is there to arrive unchanged. It reports by files in the folder of those orders.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+WAITS = 30.0  # seconds in which something must happen, as chapter 7 says
+EVENT = "event"  # the file that is there once an instance fails, or the launcher is sent a signal
+_LIVES = 4 * WAITS  # of a child that nobody ends
+_PIECE = 1500  # characters of a line that are written at once
+SIZES = (0, 1, 40, 3_000, 70_000, 200_000, 7)  # of the lines of LAUNCH-8
+# Works for ever, as far as a launcher can see, and is told nothing of signals.
+_CHILD = f"import time; time.sleep({_LIVES})"
+
+
+def main(orders: Path, words: list[str]) -> int:
+    """Do as ordered. The exit code of this instance."""
+    given = json.loads(orders.read_text("utf-8"))
+    folder, does = orders.parent, given["does"]
+    processes = {"instance": os.getpid()}
+    if "child" in does:
+        child = subprocess.Popen([sys.executable, "-S", "-c", _CHILD], start_new_session="apart" in does)
+        processes["child"] = child.pid
+    _write(folder / f"started-{os.getpid()}.json", {name: [pid, birth(pid)] for name, pid in processes.items()})
+    told: dict[str, Any] = {"words": words}
+    if given["implementation"]:
+        told |= _asked(given)
+    _write(folder / f"told-{os.getpid()}.json", told)
+    if "lines" in does:
+        write_lines(told["who"]["instance"])
+    if {"term", "int", "fails", "killed"} & set(does):
+        return _until_ended(folder, given, told)
+    return 0
+
+
+def birth(pid: int) -> str:
+    """When a process was started, in the clock ticks of /proc: with its id this names it for good. "" if it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in "ZX" else fields[19]
+
+
+def lines(instance: int, stream: str) -> Iterator[str]:
+    """The lines that an instance writes to a stream; the last one has no end."""
+    for number, size in enumerate(SIZES):
+        yield f"{instance} {stream} {number} {'x' * size}" if size else ""
+
+
+def write_lines(instance: int) -> None:
+    """Write to both streams at once, in pieces."""
+    streams = {"stdout": sys.stdout, "stderr": sys.stderr}
+    writers = [threading.Thread(target=_write_stream, args=(instance, *each)) for each in streams.items()]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+
+
+def _write_stream(instance: int, name: str, stream: IO[str]) -> None:
+    text = "\n".join(lines(instance, name))
+    for at in range(0, len(text), _PIECE):
+        stream.write(text[at : at + _PIECE])
+        stream.flush()
+
+
+def _asked(given: dict[str, Any]) -> dict[str, Any]:
+    """What the adapter's functions say in this instance."""
+    # The folder of this script has modules that are no modules of a script.
+    sys.path[:] = [*sys.path[1:], *(each for each in given["path"] if each not in sys.path)]
+    os.chdir(given["folder"])
+    from conformance.launch.asked import asked
+
+    return asked(given["implementation"], given["samples"], Path(given["meets"]))
+
+
+def _until_ended(folder: Path, given: dict[str, Any], told: dict[str, Any]) -> int:
+    """Fail once all instances run, if that is this one's part; the others wait to be ended."""
+    does = given["does"]
+    failing = 0 if "first" in does else given["instances"] - 1
+    fails = {"fails", "killed"} & set(does)
+    event = folder / EVENT
+    if fails and told.get("who", {}).get("instance") == failing:
+        wait_for(lambda: len(list(folder.glob("told-*.json"))) >= given["instances"])
+        event.touch()
+        if "killed" in does:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return int(given["code"])
+    if wait_for(event.exists):
+        time.sleep(WAITS)
+        (folder / f"vain-{os.getpid()}").touch()
+    return 0
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = WAITS) -> bool:
+    """Wait until something is so; whether it came."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+def _write(path: Path, found: dict[str, Any]) -> None:
+    """Write a file that is there whole or not at all."""
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(found), "utf-8")
+    part.rename(path)
+
+
+if __name__ == "__main__":
+    # Python takes the one for Ctrl-C: an instance that does nothing about it ends, as any program does.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))

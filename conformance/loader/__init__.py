@@ -1,0 +1,1 @@
+"""What a loader is asked for, and how it is read."""

@@ -1,0 +1,102 @@
+"""The end of a process: decides how one ends as an interpreter does, though it was forked, and what becomes of orphans.
+
+The child is forked from a member, so that a loader serves that exists only in memory. What an interpreter does at its
+end is done by hand: threads that are no daemons are joined, exit handlers run, what is alive is let go of.
+"""
+
+import atexit
+import ctypes
+import gc
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from conformance.loader import leaks
+from conformance.loader.interrupts import first, said
+
+_SUBREAPER = 36  # prctl: orphans below this process become its own children
+_UNTIL_READ, _UNTIL_ENDED = 8.0, 5.0  # seconds
+
+
+def end_a_process(read: Callable[[], Any], folder: str) -> str | None:
+    """Fork a process that reads and ends without closing. What is wrong with its end, or None if it could not read."""
+    _adopt_orphans(True)
+    try:
+        child = os.fork()
+        if child == 0:
+            _read_and_end(read, folder)
+        _wait(child, _UNTIL_READ, until=lambda: said(folder, "read"))
+        has_read = said(folder, "read")
+        ended = _wait(child, _UNTIL_ENDED) if has_read else False
+        if not ended:
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        _see_orphans_end()
+    finally:
+        _adopt_orphans(False)
+    if not has_read:
+        return None
+    if not ended:
+        return f"it does not end within {_UNTIL_ENDED:g} s"
+    code = os.waitstatus_to_exitcode(status)
+    return f"it ends with {'exit code' if code > 0 else 'signal'} {abs(code)}" if code else ""
+
+
+def _read_and_end(read: Callable[[], Any], folder: str) -> None:
+    code = 1
+    try:
+        kept = read()
+        first(folder, "read")
+        # What `Py_FinalizeEx` does, in its order.
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        del kept
+        gc.collect()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def forget_exit_handlers() -> None:
+    """Let go of the handlers of a process that was forked from a person's own: they are not this one's to run."""
+    import weakref
+    from multiprocessing import util
+
+    atexit._clear()
+    atexit.register(util._exit_function)  # type: ignore[attr-defined]
+    # It registers a handler of its own with the first finalizer that is made from here on.
+    for name, value in (("_registry", {}), ("_registered_with_atexit", False)):
+        setattr(weakref.finalize, name, value)
+
+
+def _wait(child: int, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
+    """Whether the child has ended; waits for that, or for something else, for some seconds."""
+    deadline = time.monotonic() + seconds
+    while not (ended := _has_ended(child)) and not until() and time.monotonic() < deadline:
+        select.select([], [], [], 0.005)
+    return ended
+
+
+def _has_ended(child: int) -> bool:
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _see_orphans_end() -> None:
+    """Give what the process left a moment to end, and wait for what has ended: nobody else will."""
+    deadline = time.monotonic() + leaks.SHORT_GRACE
+    while leaks.children(os.getpid()) and time.monotonic() < deadline:
+        select.select([], [], [], 0.01)
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _adopt_orphans(adopt: bool) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SUBREAPER, int(adopt), 0, 0, 0)

@@ -1,0 +1,240 @@
+"""Probe datasets that watch and break: decides what a read leaves in the log, and how a drawn fault happens.
+
+The log is a file, since a read may happen in any process: a line a read, written in one call. A fault happens once,
+in whichever process comes to it first; what is read after that is sound.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.loader.datasets import FIRST_SAMPLE, MapDataset
+from conformance.loader.interrupts import first, interrupt, said
+from conformance.loader.reach import reaches
+from conformance.loader.samples import sample_of
+from conformance.loader.scenario import place_of
+from conformance.trace import Read
+
+_DRAW = 2**53  # large enough that two streams of draws don't meet by chance
+
+
+class BrokenSample(ValueError):
+    """What a drawn fault raises."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What a probe does besides giving samples: where it logs, which fault it has, what its samples are."""
+
+    folder: str
+    fault: str = ""
+    kind: str = ""
+    draws: bool = False
+    consumer: int = 0  # the process id of whoever iterates the loader
+    interrupts: int | None = None  # the sample whose read lasts until the consumer, waiting for it, was interrupted
+
+    @property
+    def log(self) -> str:
+        """The file of reads."""
+        return os.path.join(self.folder, "reads.txt")
+
+    def read(self, index: int, dataset: Any) -> None:
+        """Log a read of a sample, and let the fault happen if it is this one's."""
+        _append(self.log, [index, os.getpid(), _worker(dataset), _draws() if self.draws else []])
+        if index == self.interrupts and first(self.folder, "interrupts"):
+            interrupt(self.folder, self.consumer)
+        name, _, place = self.fault.partition("@")
+        if name in _AT_A_READ and int(place) == index and self.fires():
+            _AT_A_READ[name](index)
+
+    def fires(self) -> bool:
+        """Whether the fault happens now: the first time, and never where it would end the consumer itself."""
+        if self.fault.startswith(("kill", "exit", "hang")) and os.getpid() == self.consumer:
+            return False
+        if self.fault.startswith("again") and first(self.folder, "sound"):
+            return False
+        return first(self.folder, "fired")
+
+    @property
+    def fired(self) -> bool:
+        """Whether the fault has happened."""
+        return said(self.folder, "fired")
+
+    def begin_epoch(self, number: int) -> None:
+        """Log that the consumer begins an epoch."""
+        _append(self.log, number)
+
+    def count(self) -> int:
+        """How many reads there were until now, before the first epoch too."""
+        if not os.path.exists(self.log):
+            return 0
+        with open(self.log) as lines:
+            return sum(line.startswith("[") for line in lines)
+
+    def reads(self) -> tuple[Read, ...]:
+        """The log, process by process: the order between processes is nobody's promise."""
+        return _parsed(self.log, self.consumer)
+
+
+class WatchedMap(MapDataset):
+    """A map-style probe."""
+
+    def __init__(self, length: int, watch: Watch) -> None:
+        super().__init__(length)
+        self.watch = watch
+        self.buffer: Any = None  # the one buffer of the kind "buffer"
+
+    def __getitem__(self, index: int) -> Any:
+        value = super().__getitem__(index)
+        self.watch.read(value - FIRST_SAMPLE, self)
+        return sample_of(self.watch.kind, value, self)
+
+
+class WatchedIterable:
+    """An iterable-style probe. It yields everything: splitting it is the loader's claim, or the adapter's work."""
+
+    def __init__(self, length: int, watch: Watch) -> None:
+        self.length = length
+        self.watch = watch
+        self.buffer: Any = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.length})"
+
+    def __iter__(self) -> Iterator[Any]:
+        for index in range(self.length):
+            self.watch.read(index, self)
+            yield sample_of(self.watch.kind, FIRST_SAMPLE + index, self)
+
+
+def watched(dataset: str, length: int, watch: Watch) -> Any:
+    """The probe of a style; an iterable one is torch's kind of iterable where torch is loaded."""
+    if dataset == "map":
+        return WatchedMap(length, watch)
+    if "torch" in sys.modules:
+        from conformance.loader.torch_probe import TorchIterable
+
+        return TorchIterable(length, watch)
+    return WatchedIterable(length, watch)
+
+
+class BreakingCollate:
+    """A collate function that gives a plain list, and raises at the sample of the fault."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def __call__(self, samples: list[Any]) -> list[Any]:
+        """The samples as they are."""
+        place = place_of(self.watch.fault)
+        if FIRST_SAMPLE + place in samples and self.watch.fires():
+            raise BrokenSample(sentence(self.watch.fault))
+        return samples
+
+
+class BreakingInitialiser:
+    """A worker initialiser that raises in the worker of the fault."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def __call__(self, worker: int) -> None:
+        """Raise, or do nothing."""
+        if worker == place_of(self.watch.fault) and self.watch.fires():
+            raise BrokenSample(sentence(self.watch.fault))
+
+
+def sentence(fault: str) -> str:
+    """The text of the exception that a fault raises; it must reach the consumer."""
+    name, _, place = fault.partition("@")
+    what = {"collate": f"collating sample {place}", "init": f"worker {place}"}.get(name, f"sample {place}")
+    return f"{what} is broken on purpose"
+
+
+def _raise(error: type[Exception], index: int) -> None:
+    raise error(sentence(f"raise@{index}"))
+
+
+def _kill(index: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _hang(index: int) -> None:
+    threading.Event().wait()
+
+
+_AT_A_READ: dict[str, Callable[[int], None]] = {
+    "raise": lambda index: _raise(BrokenSample, index),
+    "stop": lambda index: _raise(StopIteration, index),
+    "index": lambda index: _raise(IndexError, index),
+    "again": lambda index: _raise(BrokenSample, index),
+    "kill": _kill,
+    "exit": lambda index: os._exit(0),
+    "hang": _hang,
+}
+
+
+def _worker(dataset: Any) -> list[Any] | None:
+    data = sys.modules.get("torch.utils.data")
+    info = data.get_worker_info() if data is not None else None
+    if info is None:
+        return None
+    own = info.dataset is dataset or reaches(info.dataset, dataset)
+    return [info.id, info.num_workers, info.seed, own]
+
+
+def _draws() -> list[int]:
+    draws = [random.randrange(_DRAW)]
+    if "numpy" in sys.modules:
+        draws.append(int(sys.modules["numpy"].random.randint(_DRAW)))
+    if "torch" in sys.modules:
+        draws.append(int(sys.modules["torch"].randint(_DRAW, ()).item()))
+    return draws
+
+
+def _append(path: str, entry: Any) -> None:
+    descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(descriptor, json.dumps(entry).encode() + b"\n")
+    finally:
+        os.close(descriptor)
+
+
+def _parsed(path: str, consumer: int) -> tuple[Read, ...]:
+    if not os.path.exists(path):
+        return ()
+    epoch = None
+    entries = []
+    with open(path) as lines:
+        for line in lines:
+            entry = json.loads(line)
+            if isinstance(entry, int):
+                epoch = entry
+            elif epoch is not None:  # what is read before the first epoch is the adapter's own business
+                entries.append((epoch, *entry))
+    # Process ids change from run to run: processes are numbered by their worker's id, or by what they read first.
+    first: dict[tuple[int, int], tuple[int, int]] = {}
+    for number, index, process, worker, _ in entries:
+        first.setdefault((number, process), (worker[0] if worker else -1, index))
+    numbers = _numbered(first, consumer)
+    reads = [
+        Read(number, index, numbers[number, process], tuple(worker) if worker else None, tuple(draws))
+        for number, index, process, worker, draws in entries
+    ]
+    return tuple(sorted(reads, key=lambda read: (read.epoch, read.process)))
+
+
+def _numbered(first: dict[tuple[int, int], tuple[int, int]], consumer: int) -> dict[tuple[int, int], int]:
+    numbers = {}
+    for epoch in {epoch for epoch, _ in first}:
+        others = [process for number, process in first if number == epoch and process != consumer]
+        others.sort(key=lambda process: first[epoch, process])
+        numbers[epoch, consumer] = 0
+        numbers.update({(epoch, process): position + 1 for position, process in enumerate(others)})
+    return numbers

@@ -1,0 +1,253 @@
+"""How a loader is read: decides what each conduct of a consumer is, call by call, and when a pass is given up.
+
+Whatever the implementation does wrong becomes a `Failure`. In a scenario without a fault it ends the rank's run; where
+a fault was asked for, or a second iterator, it ends that pass only, and the consumer goes on as a person would.
+"""
+
+import re
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from conformance.loader import datasets
+from conformance.trace import Epoch, Failure, FailureKind, Subject, Where
+
+Remarks = list[tuple[Subject, str]]
+
+
+class Stopped(Exception):
+    """The reading can't go on."""
+
+    def __init__(self, kind: FailureKind, where: Where, message: str, epoch: int | None = None) -> None:
+        super().__init__(message)
+        self.failure = Failure(kind, where, message, epoch)
+
+
+@dataclass
+class Pass:
+    """One iterator over the loader, and what it has given so far."""
+
+    number: int
+    length: int | str | None
+    iterator: Iterator[Any]
+    steps: list[tuple[int, ...]] = field(default_factory=list)
+    batches: list[Any] = field(default_factory=list)
+    failure: Failure | None = None
+
+    def epoch(self, left: bool = False) -> Epoch:
+        """The pass as it goes into the trace."""
+        return Epoch(self.number, tuple(self.steps), self.length, left, self.failure)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads one loader. More than `most` samples explain no padding; `before_epoch` is told each epoch's number."""
+
+    loader: Any
+    decode: Callable[[Any], Any] | None
+    sets_epoch: bool
+    most: int
+    before_epoch: Callable[[int], None]
+    keep_batches: bool = False
+    decodes: bool = True
+
+    def begin(self, number: int) -> Pass:
+        """Make an iterator for an epoch."""
+        if self.sets_epoch and hasattr(self.loader, "set_epoch"):
+            called("set_epoch", number, lambda: self.loader.set_epoch(number))
+        self.before_epoch(number)
+        length = length_of(self.loader)
+        return Pass(number, length, called("iter", number, lambda: iter(self.loader)))
+
+    def step(self, going: Pass) -> bool:
+        """Read one step; False at the end."""
+        batch = called("step", going.number, lambda: _next(going.iterator))
+        if batch is _END:
+            return False
+        going.steps.append(self.indices(batch, going.number) if self.decodes else ())
+        if self.keep_batches:
+            going.batches.append(batch)
+        delivered = sum(max(1, len(step)) for step in going.steps) if len(going.steps) % 16 == 0 else 0
+        if delivered > self.most or len(going.steps) > self.most:
+            raise Stopped("endless", "step", f"after {len(going.steps)} steps there are still more", going.number)
+        return True
+
+    def rest(self, going: Pass) -> Pass:
+        """Read to the end."""
+        while self.step(going):
+            pass
+        return going
+
+    def tolerant_rest(self, going: Pass) -> Pass:
+        """Read to the end, or to a failure, which is written down."""
+        try:
+            return self.rest(going)
+        except Stopped as stopped:
+            going.failure = stopped.failure
+            return going
+
+    def indices(self, batch: Any, number: int) -> tuple[int, ...]:
+        """The indices of the samples in a batch."""
+        try:
+            values = self.decode(batch) if self.decode else datasets.decode(batch)
+            return tuple(int(value) - datasets.FIRST_SAMPLE for value in values)
+        except BaseException as error:
+            raise Stopped("undecodable", "step", described(error), number) from error
+
+
+def read_epochs(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch]) -> None:
+    """Read epoch after epoch; a failure ends the run, and what came before it is kept."""
+    for number in numbers:
+        going = reader.begin(number)
+        try:
+            epochs.append(reader.rest(going).epoch())
+        except Stopped as stopped:
+            going.failure = stopped.failure
+            epochs.append(going.epoch())
+            raise
+
+
+def read_through_faults(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch]) -> None:
+    """Read epoch after epoch, going on after a failure as a consumer does that tries again."""
+    for number in numbers:
+        try:
+            going = reader.begin(number)
+        except Stopped as stopped:
+            epochs.append(Epoch(number, (), failure=stopped.failure))
+        else:
+            epochs.append(reader.tolerant_rest(going).epoch())
+        # A hanging implementation would hang again.
+        if epochs[-1].failure and epochs[-1].failure.kind == "endless":
+            return
+
+
+def leave_early(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], after: int) -> None:
+    """Leave the first epoch after some steps, then read the others whole."""
+    going = reader.begin(numbers[0])
+    more = True
+    while more and len(going.steps) < after:
+        more = reader.step(going)
+    epochs.append(going.epoch(left=True))
+    del going
+    read_epochs(reader, numbers[1:], epochs)
+
+
+def read_two(reader: Reader, number: int, epochs: list[Epoch], after: int) -> None:
+    """Begin a second iterator after some steps of the first; read the second to its end, then the first."""
+    first = reader.begin(number)
+    ended = False
+    while len(first.steps) < after and not ended:
+        ended = not reader.step(first)
+    try:
+        second = reader.begin(number)
+    except Stopped as stopped:
+        first = first if ended else reader.tolerant_rest(first)
+        epochs += [first.epoch(), Epoch(number, (), failure=stopped.failure)]
+        return
+    reader.tolerant_rest(second)
+    # What comes after an end is WORK-15's matter.
+    if not ended:
+        reader.tolerant_rest(first)
+    epochs += [first.epoch(), second.epoch()]
+
+
+def keep_everything(
+    reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], remarks: Remarks, buffer: Callable[[], Any]
+) -> None:
+    """Hold on to every batch, and look at each again at the end.
+
+    `buffer` gives the object that the dataset writes each sample into, or None. A loader that hands on, in a list, what
+    the dataset gave has made nothing that it could keep intact.
+    """
+    keeping = replace(reader, keep_batches=True)
+    passes = [keeping.rest(keeping.begin(number)) for number in numbers]
+    for going in passes:
+        epochs.append(going.epoch())
+        for at, (batch, first) in enumerate(zip(going.batches, going.steps, strict=True)):
+            now = reader.indices(batch, going.number)
+            if now != first and not _told(remarks, "changed") and not _handed_on(batch, buffer()):
+                told = f"epoch {going.number}, step {at}: {_numbers(first)} became {_numbers(now)}"
+                remarks.append(("changed", told))
+
+
+def _handed_on(batch: Any, buffer: Any) -> bool:
+    return buffer is not None and isinstance(batch, list | tuple) and any(sample is buffer for sample in batch)
+
+
+def read_beyond_the_end(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], remarks: Remarks) -> None:
+    """After the end of each epoch, ask for more, twice."""
+    for number in numbers:
+        going = reader.rest(reader.begin(number))
+        epochs.append(going.epoch())
+        for _ in range(2):
+            try:
+                if reader.step(going) and not _told(remarks, "after-end"):
+                    remarks.append(("after-end", f"after the end of epoch {number} came {_numbers(going.steps[-1])}"))
+            except Stopped as stopped:
+                remarks.append(("after-end", f"after the end of epoch {number}: {stopped.failure.sentence()}"))
+
+
+def close(loader: Any, times: int = 1, names: tuple[str, ...] = ("close", "shutdown", "terminate")) -> None:
+    """Close the loader by whichever name it has for that."""
+    for name in names:
+        if hasattr(loader, name):
+            for _ in range(times):
+                called("close", None, getattr(loader, name))
+            return
+
+
+_END = object()
+
+
+def _next(iterator: Iterator[Any]) -> Any:
+    try:
+        return next(iterator)
+    except StopIteration as end:
+        _forget_frames(end)
+        return _END
+
+
+def called(where: Where, epoch: int | None, function: Callable[[], Any]) -> Any:
+    """What `function` gives; whatever it raises, a KeyboardInterrupt too, stops the reading at `where`."""
+    try:
+        return function()
+    except BaseException as error:
+        told = described(error)
+        _forget_frames(error)
+    raise Stopped("raised", where, told, epoch)
+
+
+def _forget_frames(error: BaseException) -> None:
+    # An exception's frames hold the iterator. torch's, for one, takes 5 s a worker to end if it is found by the cycle
+    # collector, instead of a moment when the last name for it goes.
+    traceback.clear_frames(error.__traceback__)
+
+
+def described(error: BaseException) -> str:
+    """The exception as ``Type: text``, without what changes from run to run (addresses, process ids)."""
+    lines = [line.strip() for line in str(error).strip().splitlines()] or [""]
+    # A loader wraps what a worker raised; the line that the probe wrote is what a person looks for.
+    text = next((line for line in lines if line.endswith("is broken on purpose")), lines[0])
+    name = type(error).__name__
+    text = re.sub(r"0x[0-9a-f]{6,}", "0x...", text.rpartition(f"{name}: ")[2])
+    text = re.sub(r"\bpid\(?s?\)?[ :=(]*\d+(, \d+)*", "pid ...", text)
+    return f"{name}: {text[:200]}" if text else name
+
+
+def length_of(loader: Any) -> int | str | None:
+    """What len() gives, the exception that it raises, or None where there is no len()."""
+    if not hasattr(type(loader), "__len__"):
+        return None
+    try:
+        return len(loader)
+    except BaseException as error:
+        return described(error)
+
+
+def _told(remarks: Remarks, subject: Subject) -> bool:
+    return any(about == subject for about, _ in remarks)
+
+
+def _numbers(step: tuple[int, ...]) -> str:
+    return " ".join(map(str, step)) or "an empty step"

@@ -1,0 +1,149 @@
+"""Kinds of sample: decides what a sample is if it is not a number, and whether a batch has kept what it was given.
+
+A loader may collate samples column by column, as torch does (a batch of dicts is a dict of batches), or hand them over
+as a list. Either way each leaf keeps its value, a tensor or array its dtype, text, bytes and None stay what they are,
+and a dict, a tuple and a named tuple stay one (WORK-17).
+"""
+
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conformance.loader.datasets import FIRST_SAMPLE
+from conformance.loader.scenario import ODD_KINDS
+
+
+class Pair(NamedTuple):
+    """A named tuple, as a dataset may give it."""
+
+    left: int
+    right: float
+
+
+_DTYPES = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "bool", "complex64")
+
+
+def sample_of(kind: str, value: int, holder: Any) -> Any:
+    """The sample of a kind whose number is `value`.
+
+    `holder` keeps the buffer of the kind "buffer", and has the `length` that says which sample of an odd kind is odd.
+    """
+    if kind == "":
+        return value
+    if kind == "buffer":
+        if holder.buffer is None:
+            holder.buffer = np.zeros(1, dtype=np.int64)
+        holder.buffer[0] = value
+        return holder.buffer
+    if kind == "large":
+        return np.full(8192, value, dtype=np.int64)
+    if kind in ODD_KINDS:
+        odd = value - FIRST_SAMPLE == odd_one(holder.length)
+        return _ODD[kind](value) if odd else np.full((40, 30), value, dtype=np.int64)
+    return _MAKERS[kind](value - FIRST_SAMPLE)
+
+
+def odd_one(length: int) -> int:
+    """Which sample of so many is unlike those before it."""
+    return length // 2
+
+
+# No size is a number that the odd sample may have: an error that tells sizes must tell its number as well.
+_ODD: dict[str, Any] = {
+    "dtype": lambda value: np.full((40, 30), value + 0.5),
+    "narrow": lambda value: np.full(30, value, dtype=np.int64),  # would be repeated to fill the place of a usual one
+    "wide": lambda value: np.full((41, 30), value, dtype=np.int64),
+}
+_MAKERS: dict[str, Any] = {
+    "tensors": lambda i: (
+        {name: _tensor(i, name) for name in _DTYPES} if "torch" in sys.modules else {"int64": _array(i)}
+    ),
+    "arrays": lambda i: {name: _array(i, name) for name in _DTYPES},
+    "text": lambda i: {"text": f"sample {i}", "bytes": f"sample {i}".encode()},
+    "none": lambda i: {"number": i, "nothing": None},
+    "dict": lambda i: {"a": i, "b": {"c": float(i)}},
+    "tuple": lambda i: (i, float(i)),
+    "named": lambda i: Pair(i, float(i)),
+    "nested": lambda i: {"a": (i, {"b": f"sample {i}"}), "c": Pair(i, float(i))},
+    "empty": lambda i: {"number": i, "dict": {}, "tuple": ()},
+}
+
+
+def _array(i: int, name: str = "int64") -> Any:
+    return np.asarray([i % 2, (i + 1) % 2], dtype=name)
+
+
+def _tensor(i: int, name: str) -> Any:
+    torch = sys.modules["torch"]
+    return torch.tensor([i % 2, (i + 1) % 2], dtype=getattr(torch, name))
+
+
+def infidelity(samples: list[Any], batch: Any) -> str:
+    """What the batch lost of these samples, in a few words; "" if nothing."""
+    if isinstance(batch, list) and len(batch) == len(samples) and not _lost_in_list(samples, batch):
+        return ""
+    return _lost(samples, batch, "a sample")
+
+
+def _lost_in_list(samples: list[Any], batch: list[Any]) -> bool:
+    return any(
+        type(one) is not type(other) or not _equal(one, other) for one, other in zip(samples, batch, strict=True)
+    )
+
+
+def _lost(samples: list[Any], batch: Any, place: str) -> str:
+    first = samples[0]
+    if isinstance(first, dict):
+        return _lost_in_dict(samples, batch, place)
+    if isinstance(first, tuple):
+        return _lost_in_tuple(samples, batch, place)
+    if first is None or isinstance(first, str | bytes):
+        kept = isinstance(batch, list | tuple) and list(batch) == samples
+        return "" if kept or (first is None and batch is None) else f"{place}: {_name(first)} became {_told(batch)}"
+    return _lost_in_numbers(samples, batch, place)
+
+
+def _lost_in_dict(samples: list[Any], batch: Any, place: str) -> str:
+    if type(batch) is not type(samples[0]) or set(batch) != set(samples[0]):
+        return f"{place}: {_name(samples[0])} became {_told(batch)}"
+    losses = (_lost([sample[key] for sample in samples], batch[key], f"{place}[{key!r}]") for key in samples[0])
+    return next((loss for loss in losses if loss), "")
+
+
+def _lost_in_tuple(samples: list[Any], batch: Any, place: str) -> str:
+    if type(batch) is not type(samples[0]) or len(batch) != len(samples[0]):
+        return f"{place}: {_name(samples[0])} became {_told(batch)}"
+    columns = zip(*samples, strict=True)
+    losses = (_lost(list(column), batch[at], f"{place}[{at}]") for at, column in enumerate(columns))
+    return next((loss for loss in losses if loss), "")
+
+
+def _lost_in_numbers(samples: list[Any], batch: Any, place: str) -> str:
+    expected = np.stack([np.asarray(sample) for sample in samples])
+    found = np.asarray(batch)
+    if found.shape != expected.shape or not bool((found == expected).all()):
+        return f"{place}: the values changed, {_told(batch)}"
+    # A Python number has no dtype to keep; a tensor and an array have.
+    if hasattr(samples[0], "dtype") and str(found.dtype) != str(expected.dtype):
+        return f"{place}: {expected.dtype} became {found.dtype}"
+    return ""
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if hasattr(one, "dtype"):
+        # Not all(): arrays of two shapes may be equal once one is repeated.
+        return str(one.dtype) == str(other.dtype) and np.array_equal(np.asarray(one), np.asarray(other))
+    return bool(one == other)
+
+
+def _name(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _told(value: Any) -> str:
+    return _name(value) if not hasattr(value, "dtype") else f"{_name(value)} of {value.dtype}"

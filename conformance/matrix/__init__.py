@@ -1,0 +1,1 @@
+"""Many loaders judged side by side."""

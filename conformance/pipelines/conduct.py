@@ -1,0 +1,139 @@
+"""How a loader of pipelines is read: decides, call by call, what each conduct is that other loaders do not meet."""
+
+from typing import Any
+
+from conformance.loader import datasets
+from conformance.loader import reading as conduct
+from conformance.loader.reading import Pass, Reader, Remarks
+from conformance.pipelines.scenario import LIMIT, PAUSE
+from conformance.trace import Epoch
+
+Epochs = list[Epoch]
+
+
+def reseed(reader: Reader, loader: Any, numbers: tuple[int, ...], seed: int, epochs: Epochs) -> None:
+    """Read the epochs, and again after the same seed; then one of another seed."""
+    times = len(numbers)
+    conduct.read_epochs(reader, numbers, epochs)
+    conduct.called("load", None, lambda: loader.seed(seed))
+    conduct.read_epochs(reader, tuple(range(times, 2 * times)), epochs)
+    conduct.called("load", None, lambda: loader.seed(seed + 1))
+    conduct.read_epochs(reader, (2 * times,), epochs)
+
+
+def leave(reader: Reader, numbers: tuple[int, ...], epochs: Epochs, place: int) -> None:
+    """Leave every epoch but the last, and read that one whole."""
+    for number in numbers[:-1]:
+        going, _ = _some(reader, number, place)
+        epochs.append(going.epoch(left=True))
+        del going
+    conduct.read_epochs(reader, numbers[-1:], epochs)
+
+
+def two(reader: Reader, epochs: Epochs, remarks: Remarks, place: int) -> None:
+    """Make a second iterator in mid-epoch, ask the first one for more, and read the second to its end."""
+    older, more = _some(reader, 0, place)
+    newer = reader.begin(1)
+    goes_on = reader.step(newer)
+    # Who has come to its end before may say so again.
+    if more:
+        remarks.append(("older", asked(older)))
+    epochs.append(older.epoch(left=True))
+    try:
+        if goes_on:
+            reader.rest(newer)
+    finally:
+        epochs.append(newer.epoch())
+
+
+def shut(reader: Reader, loader: Any, epochs: Epochs, remarks: Remarks, place: int) -> None:
+    """Read some elements, or make no iterator at all; shut down, and see what can be done after that."""
+    going, more = _some(reader, 0, place) if place else (None, False)
+    if going is not None:
+        epochs.append(going.epoch(left=True))
+    conduct.close(loader, times=2, names=("shutdown",))
+    if going is not None and more:
+        remarks.append(("after-end", f"next() {asked(going)}"))
+    try:
+        newer = Pass(1, None, iter(reader.loader))
+    except Exception:
+        return
+    remarks.append(("after-end", f"a new iterator {asked(newer)}"))
+
+
+def drop(reader: Reader, epochs: Epochs) -> None:
+    """Read one epoch and begin another; whoever called lets go of everything."""
+    conduct.read_epochs(reader, (0,), epochs)
+    epochs.append(_some(reader, 1, 1)[0].epoch(left=True))
+
+
+def limit(reader: Reader, epochs: Epochs, samples: int) -> None:
+    """Read an epoch in pieces."""
+    going = reader.begin(0)
+    iterator = _own(going)
+    conduct.called("step", 0, lambda: iterator.limit(LIMIT))
+    for _ in range(samples + 2):
+        if _piece(reader, going, epochs) < LIMIT:
+            return
+        conduct.called("step", 0, lambda: iterator.resume())
+
+
+def pause(reader: Reader, epochs: Epochs) -> None:
+    """Read two elements, pause, read the rest; pause the next epoch, and begin another one in its place."""
+    going = _paused(reader, 0, PAUSE)
+    # Nothing comes of who is paused.
+    _piece(reader, going, epochs, begin=0)
+    iterator = _own(going)
+    conduct.called("step", 0, lambda: iterator.limit(None))
+    conduct.called("step", 0, lambda: iterator.resume())
+    _piece(reader, going, epochs)
+    _paused(reader, 1, 1)
+    conduct.read_epochs(reader, (1,), epochs)
+
+
+def _paused(reader: Reader, number: int, count: int) -> Pass:
+    """A pass that is paused after so many steps; by a limit, where the iterator has nothing else for that."""
+    going = reader.begin(number)
+    iterator = _own(going)
+    by_hand = hasattr(iterator, "pause")
+    if not by_hand:
+        conduct.called("step", number, lambda: iterator.limit(count))
+    while len(going.steps) < count and reader.step(going):
+        pass
+    if by_hand:
+        conduct.called("step", number, lambda: iterator.pause())
+    return going
+
+
+def _some(reader: Reader, number: int, count: int) -> tuple[Pass, bool]:
+    """A pass with so many steps read, and whether it has not ended before."""
+    going = reader.begin(number)
+    more = True
+    while more and len(going.steps) < count:
+        more = reader.step(going)
+    return going, more
+
+
+def _piece(reader: Reader, going: Pass, epochs: Epochs, begin: int | None = None) -> int:
+    """Read on until the iterator ends, for now or for good; how many steps that were."""
+    before = len(going.steps) if begin is None else begin
+    reader.rest(going)
+    epochs.append(Epoch(going.number, tuple(going.steps[before:]), left=True))
+    return len(going.steps) - before
+
+
+def _own(going: Pass) -> Any:
+    """The loader's own iterator, which alone has its methods."""
+    return going.iterator.inner  # type: ignore[attr-defined]
+
+
+def asked(going: Pass) -> str:
+    """What one more `next` does: ``raised``, ``ended``, ``gave element 3``."""
+    try:
+        element = next(going.iterator)
+    except StopIteration:
+        return "ended"
+    except Exception:
+        return "raised"
+    numbers = (value - datasets.FIRST_SAMPLE for value in datasets.decode(element))
+    return f"gave element {' '.join(map(str, numbers))}"

@@ -1,0 +1,244 @@
+"""Chapter 8, who gets what: decides whether every element goes to one worker of one rank, in its place."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from conformance.contract import Claims
+from conformance.loader.scenario import Scenario
+from conformance.pipelines.scenario import FILTERS, GRAPHS, kept
+from conformance.subjects import has
+from conformance.trace import RankRun, Trace
+from conformance.trial.clause import Finding, Judge, Verdict, clause, listed
+
+# Whose matter it is that a run fails which could be met, by what the scenario is about; the first that is said counts.
+_OWNERS = (
+    ("wrong", "PIPE-20"),
+    ("twice", "PIPE-18"),
+    ("limit", "PIPE-19"),
+    ("pause", "PIPE-19"),
+    ("bounds", "PIPE-8"),
+    ("unseeded", "PIPE-6"),
+    ("reseed", "PIPE-5"),
+    ("late", "PIPE-4"),
+)
+
+
+def pipe(clause_id: str, *parts: str, floor: int) -> Callable[[Judge], Judge]:
+    """Register a judge of chapter 8, owed where one of these parts of `pipelines` is claimed, or any if none is named.
+
+    A run that fails where it could be met is the finding of one clause (`owner`), and judged by no other.
+    """
+
+    def owed(claims: Claims) -> bool:
+        return any(part in claims.pipelines for part in parts) or bool(claims.pipelines and not parts)
+
+    def register(judge: Judge) -> Judge:
+        def judged(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+            if not must_fail(scenario) and (finding := failure_of(trace)) is not None:
+                return [finding] if owner(scenario) == clause_id else None
+            return judge(scenario, claims, trace)
+
+        # The report tells where the judge is.
+        judged.__wrapped__ = judge  # type: ignore[attr-defined]
+        clause(clause_id, family="pipeline", applies=owed, floor=floor, dataset="none")(judged)
+        return judge
+
+    return register
+
+
+def owner(scenario: Scenario) -> str:
+    """The clause that names a failure which nobody asked for, and a hang in any case."""
+    if scenario.fault:
+        return "PIPE-12" if scenario.world_size > 1 else "PIPE-15" if scenario.num_workers else "PIPE-17"
+    conduct = scenario.conduct.partition("@")[0]
+    if conduct in ("leave", "two"):
+        return "PIPE-14"
+    if conduct in ("shut", "dropped"):
+        return "PIPE-17"
+    named = next((clause_id for word, clause_id in _OWNERS if has(scenario, word)), None)
+    if named:
+        return named
+    if any(has(scenario, word) for word in FILTERS):
+        return "PIPE-11" if scenario.world_size > 1 else "PIPE-13"
+    if has(scenario, "zip"):
+        return "PIPE-18"
+    if has(scenario, "dispatch") and scenario.num_workers:
+        return "PIPE-10"
+    if scenario.shuffle and parts(scenario) > 1:
+        return "PIPE-7" if scenario.variant == "alone" else "PIPE-3"
+    return "PIPE-1"
+
+
+def must_fail(scenario: Scenario) -> bool:
+    """Whether an error is what is asked for."""
+    return bool(scenario.fault) or has(scenario, "wrong") or has(scenario, "twice")
+
+
+def failure_of(trace: Trace) -> Finding | None:
+    """The first failure of a run, as a finding."""
+    for run in trace.runs:
+        for rank in run.ranks:
+            if rank.failure:
+                where = f"rank {rank.rank}: " if len(run.ranks) > 1 else ""
+                # What was being tried is told by the case.
+                return Finding(rank.failure.kind, "no failure", (f"{where}{rank.failure.sentence()}",), "it can be met")
+    return None
+
+
+def parts(scenario: Scenario) -> int:
+    """All workers of all ranks; who iterates without workers is one."""
+    return scenario.world_size * max(1, scenario.num_workers)
+
+
+def plain(scenario: Scenario) -> bool:
+    """Whether the graph is read whole, epoch after epoch, and nothing is filtered out."""
+    words = scenario.details.split("+") if scenario.details else []
+    return not scenario.fault and not scenario.conduct and all(word in GRAPHS for word in words)
+
+
+def unshuffled(scenario: Scenario) -> bool:
+    """Whether it is plain, and in the order of the source."""
+    return plain(scenario) and not scenario.shuffle and not has(scenario, "zip")
+
+
+def elements(rank: RankRun, epoch: int = 0) -> list[int]:
+    """What a rank got in an epoch, in order."""
+    return [sample for step in rank.epochs[epoch].steps for sample in step] if len(rank.epochs) > epoch else []
+
+
+def rows(trace: Trace, epoch: int = 0) -> tuple[str, ...]:
+    """The delivery of each rank as a line."""
+    return tuple(f"rank {rank.rank}: {shown(elements(rank, epoch))}" for rank in trace.main.ranks[:4])
+
+
+def shown(numbers: list[int]) -> str:
+    """``0 2 4``, and dots for what is too much."""
+    told = " ".join(map(str, numbers[:16]))
+    return f"{told} ..." if len(numbers) > 16 else told or "(nothing)"
+
+
+def uneven(delivered: list[int], samples: int) -> tuple[list[int], list[int]]:
+    """The elements that came more than once, and those that did not come."""
+    counts = Counter(delivered)
+    return sorted(each for each, times in counts.items() if times > 1), [
+        each for each in range(samples) if each not in counts
+    ]
+
+
+@pipe("PIPE-1", floor=5)
+def shards_are_exclusive_and_exhaustive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not unshuffled(scenario):
+        return None
+    for epoch in range(scenario.epochs):
+        delivered = [element for rank in trace.main.ranks for element in elements(rank, epoch)]
+        foreign = [element for element in delivered if not 0 <= element < scenario.samples]
+        twice, never = uneven(delivered, scenario.samples)
+        if foreign or twice:
+            what = f"{listed(foreign or twice).replace('sample', 'element')}{' is none of the source' * bool(foreign)}"
+            why = "each worker of each rank has a shard of its own"
+            return [Finding("twice", "each element once", (*rows(trace, epoch), f"twice: {what}"), why)]
+        # What ranks lose when they end together is PIPE-11's matter, or PIPE-2's.
+        if never and (scenario.world_size == 1 or scenario.samples % parts(scenario) == 0):
+            told = (*rows(trace, epoch), f"never: {listed(never).replace('sample', 'element')}")
+            return [Finding("never", "each element once", told, "all shards together are the whole")]
+    return []
+
+
+@pipe("PIPE-2", "workers", "ranks", floor=4)
+def a_rank_is_the_same_with_any_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not unshuffled(scenario) or parts(scenario) == 1 or scenario.samples < 2:
+        return None
+    ranks = scenario.world_size
+    for rank in trace.main.ranks:
+        foreign = [element for element in elements(rank) if element % ranks != rank.rank]
+        if foreign:
+            right = list(range(rank.rank, scenario.samples, ranks))
+            why = f"element i is rank i mod {ranks}'s, whatever the number of workers"
+            return [Finding("rank", f"rank {rank.rank}: only {shown(right)}", rows(trace), why)]
+        for read in rank.reads if not has(scenario, "dispatch") else ():
+            owed = (read.index // ranks) % max(1, scenario.num_workers)
+            if read.worker is not None and read.worker[1] == scenario.num_workers and read.worker[0] != owed:
+                told = (f"rank {rank.rank}: element {read.index} is in worker {read.worker[0]}",)
+                why = f"element i is worker (i div {ranks}) mod {scenario.num_workers}'s"
+                return [Finding("worker", f"element {read.index} in worker {owed}", told, why)]
+    return []
+
+
+@pipe("PIPE-9", "workers", floor=4)
+def the_merged_order_is_that_of_one_process(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not unshuffled(scenario) or not scenario.num_workers or scenario.batch_size > 1 or scenario.samples < 2:
+        return None
+    for epoch in range(scenario.epochs):
+        for rank in trace.main.ranks:
+            came = elements(rank, epoch)
+            if came != sorted(came):
+                told = (f"rank {rank.rank}: {shown(came)}",)
+                why = "one of worker 0, one of worker 1, ..., and who has no more is left out"
+                return [Finding("order", f"rank {rank.rank}: {shown(sorted(came))}", told, why)]
+    return []
+
+
+@pipe("PIPE-10", "dispatch", floor=3)
+def one_process_runs_what_is_dispatched(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not unshuffled(scenario) or not has(scenario, "dispatch") or not scenario.num_workers or not scenario.samples:
+        return None
+    ranks, workers = scenario.world_size, scenario.num_workers
+    for rank in trace.main.ranks:
+        for epoch in range(scenario.epochs):
+            value = rank.value(f"source {epoch}")
+            read = value.numbers if value is not None else ()
+            times, processes = len(read) // 2, len(set(read[::2]))
+            if processes > 1 or times > scenario.samples:
+                told = (f"rank {rank.rank}: {times} reads by {processes} process{'es' * (processes > 1)}",)
+                owed = f"{scenario.samples} reads by one process"
+                return [Finding("source", owed, told, "what stands before a dispatch runs once")]
+        for read_by in rank.reads:
+            position = read_by.index // ranks
+            if read_by.worker is not None and read_by.worker[0] != position % workers:
+                told = (f"rank {rank.rank}: element {position} of the dispatch is in worker {read_by.worker[0]}",)
+                why = f"element j is worker j mod {workers}'s"
+                return [Finding("worker", f"in worker {position % workers}", told, why)]
+    return []
+
+
+@pipe("PIPE-11", "ranks", floor=8)
+def ranks_end_together(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    words = scenario.details.split("+") if scenario.details else []
+    if scenario.world_size == 1 or not (plain(scenario) or any(word in words for word in FILTERS)):
+        return None
+    for epoch in range(scenario.epochs):
+        counts = [len(rank.epochs[epoch].steps) for rank in trace.main.ranks]
+        told = tuple(f"rank {rank}: {count} elements" for rank, count in enumerate(counts))
+        if len(set(counts)) > 1:
+            return [Finding("uneven", "as many on every rank", told, "the rank with the fewest decides for all")]
+        # With workers the numbers follow from who gets what, which is PIPE-2's matter.
+        owed = min(_available(scenario, words, rank) for rank in range(scenario.world_size))
+        if scenario.num_workers == 0 and counts[0] != owed:
+            why = "no rank is cut by more than it has beyond the rank with the fewest"
+            return [Finding("lost", f"{owed} on every rank", told, why)]
+    return []
+
+
+def _available(scenario: Scenario, words: list[str], rank: int) -> int:
+    """How many elements of the pipeline a rank without workers has for itself."""
+    mine = range(rank, scenario.samples, scenario.world_size)
+    let_through = sum(kept(words, element, scenario.samples, parts(scenario)) for element in mine)
+    return -(-let_through // scenario.batch_size)
+
+
+@pipe("PIPE-13", "workers", floor=3)
+def workers_may_end_at_different_times(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    words = scenario.details.split("+") if scenario.details else []
+    if scenario.world_size > 1 or scenario.num_workers < 2 or not any(word in words for word in FILTERS):
+        return None
+    rank = trace.main.ranks[0]
+    right = [each for each in range(scenario.samples) if kept(words, each, scenario.samples, parts(scenario))]
+    for epoch in range(scenario.epochs):
+        came = elements(rank, epoch)
+        if sorted(came) != right:
+            why = "a worker that has no more, or nothing, is left out"
+            return [Finding("lost", f"{shown(right)} in some order", (shown(came),), why)]
+    after = rank.remark("after-end")
+    if after:
+        return [Finding("after", "StopIteration, again and again", (after,), "the epoch ends once")]
+    return []

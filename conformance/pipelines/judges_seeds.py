@@ -1,0 +1,126 @@
+"""Chapter 8, what is random: decides whether a shuffle is one where it must be, and another where it must be."""
+
+from itertools import combinations
+
+from conformance.contract import Claims
+from conformance.loader.scenario import Scenario
+from conformance.pipelines.judges import elements, parts, pipe, plain, rows, shown, uneven
+from conformance.subjects import has
+from conformance.trace import Trace
+from conformance.trial.clause import Finding, Verdict, listed
+
+# From so many on, two orders are alike by chance once in 10^18.
+_MANY = 20
+
+
+@pipe("PIPE-3", "workers", "ranks", floor=3)
+def one_order_before_sharding(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not plain(scenario) or not scenario.shuffle or parts(scenario) == 1 or scenario.samples % parts(scenario):
+        return None
+    for epoch in range(scenario.epochs):
+        steps = [step for rank in trace.main.ranks for step in rank.epochs[epoch].steps]
+        columns = (
+            list(zip(*steps, strict=True)) if has(scenario, "zip") else [[each for step in steps for each in step]]
+        )
+        for column in columns:
+            twice, never = uneven(list(column), scenario.samples)
+            if twice or never:
+                lost = [
+                    f"{name}: {listed(each).replace('sample', 'element')}"
+                    for name, each in (("twice", twice), ("never", never))
+                    if each
+                ]
+                why = "a shuffle before sharding gives one order in all workers and ranks"
+                return [Finding("orders", "each element once", (*rows(trace, epoch), ", ".join(lost)), why)]
+    return []
+
+
+@pipe("PIPE-4", "workers", "ranks", floor=1)
+def each_worker_shuffles_by_itself(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if (
+        not has(scenario, "late")
+        or scenario.shuffle
+        or parts(scenario) == 1
+        or scenario.samples < _MANY * parts(scenario)
+    ):
+        return None
+    orders: dict[str, list[int]] = {}
+    for rank in trace.main.ranks:
+        for process in sorted({read.process for read in rank.reads}):
+            mine = [read.index for read in rank.reads if read.process == process and read.epoch == 0]
+            place = {element: at for at, element in enumerate(sorted(mine))}
+            name = f"rank {rank.rank}" + (f", worker process {process}" if scenario.num_workers else "")
+            orders[name] = [place[element] for element in mine]
+    for first, second in combinations(orders, 2):
+        if orders[first] == orders[second] and len(orders[first]) >= _MANY // 2:
+            told = tuple(f"{name}: {shown(orders[name])}" for name in (first, second))
+            return [Finding("alike", "two orders", told, "positions in the shard; each worker draws for itself")]
+    return []
+
+
+@pipe("PIPE-5", floor=1)
+def a_seed_fixes_the_epochs(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not has(scenario, "reseed") or not scenario.shuffle or scenario.samples < _MANY:
+        return None
+    times = scenario.epochs
+    found = [[elements(rank, epoch) for rank in trace.main.ranks] for epoch in range(2 * times + 1)]
+
+    def told(first: int, second: int) -> tuple[str, ...]:
+        return tuple(f"epoch {each}: {shown(found[each][0])}" for each in (first, second))
+
+    for first, second in combinations(range(times), 2):
+        if found[first] == found[second]:
+            return [Finding("repeated", "another order in each epoch", told(first, second), "seed() was called once")]
+    for epoch in range(times):
+        if found[epoch] != found[times + epoch]:
+            why = f"seed() was called again before epoch {times}, with the same seed"
+            return [Finding("forgotten", "the same order again", told(epoch, times + epoch), why)]
+    if found[2 * times] == found[0]:
+        why = f"another seed was set before epoch {2 * times}"
+        return [Finding("ignored", "another order", told(0, 2 * times), why)]
+    return []
+
+
+@pipe("PIPE-6", floor=1)
+def epochs_differ_without_a_seed(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not has(scenario, "unseeded") or not scenario.shuffle or scenario.epochs < 2 or scenario.samples < _MANY:
+        return None
+    for rank in trace.main.ranks:
+        if elements(rank, 0) == elements(rank, 1):
+            told = tuple(f"epoch {epoch}: {shown(elements(rank, epoch))}" for epoch in range(2))
+            return [Finding("repeated", "two orders", told, "seed() was not called, and nothing was drawn in between")]
+    return []
+
+
+@pipe("PIPE-7", "workers", "ranks", floor=1)
+def the_order_is_that_of_one_process(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    alone = trace.variant("alone")
+    if not plain(scenario) or not scenario.shuffle or alone is None or has(scenario, "own") or has(scenario, "zip"):
+        return None
+    if scenario.batch_size > 1 or scenario.samples % parts(scenario) or scenario.samples < 2:
+        return None
+    ranks = scenario.world_size
+    for epoch in range(scenario.epochs):
+        whole = elements(alone.ranks[0], epoch)
+        for rank in trace.main.ranks:
+            # Which elements a rank has is PIPE-2's matter.
+            came = elements(rank, epoch)
+            right = [element for element in whole if element in came]
+            if came != right:
+                told = (f"rank {rank.rank}: {shown(came)}", f"one process: {shown(whole)}")
+                why = f"epoch {epoch} with the same seed, dealt out among {ranks} rank{'s' * (ranks > 1)}"
+                return [Finding("order", f"rank {rank.rank}: {shown(right)}", told, why)]
+    return []
+
+
+@pipe("PIPE-8", floor=1)
+def a_seed_has_bounds(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    if not has(scenario, "bounds"):
+        return None
+    rank = trace.main.ranks[0]
+    why = "seeds are 0 to 2^64 - 1"
+    if accepted := rank.remark("accepted"):
+        return [Finding("accepted", "an error", (accepted,), why)]
+    if refused := rank.remark("refused"):
+        return [Finding("refused", "no error", (refused,), why)]
+    return []

@@ -1,0 +1,218 @@
+"""The processes in which ranks run: decides where a task is carried out, how long it may take, and what its end means.
+
+Two zygotes with different hash seeds, and members forked from them: rank r runs in a member of zygote r mod 2, so that
+ranks differ in their hash seed as the processes of a real job do. Members are started once and used again; one that
+hangs or dies is ended and replaced, and the rank's run becomes a failure in the trace.
+"""
+
+import contextlib
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import send_handle
+from typing import Any
+
+from conformance.contract import Claims
+from conformance.processes.origin import Origin
+from conformance.processes.sources import END_SECONDS, START_SECONDS, Source, Zygote, connection, pair
+from conformance.processes.task import Task
+from conformance.trace import Failure, RankRun
+
+# The path of a socket may have 104 bytes (macOS; 108 on Linux). A loader's workers make some in the temporary folder of
+# their member, which is this long with what Python adds: then they would hang, or fail, in a place that nobody knows.
+_LONGEST_PATH = 103
+_BELOW = len("/loaderspec-12345678/z0/m0-12/t/pymp-12345678/listener-12345678")
+
+
+def _place() -> str | None:
+    """The folder for a fleet's files: the usual one, or /tmp where that is too deep."""
+    is_deep = len(os.fsencode(tempfile.gettempdir())) + _BELOW > _LONGEST_PATH
+    return "/tmp" if is_deep and os.access("/tmp", os.W_OK) else None
+
+
+@dataclass
+class _Member:
+    pid: int
+    zygote: Zygote
+    orders: Connection
+
+
+class Lane:
+    """Some members of a fleet, which carry out one run after the other while other lanes do the same."""
+
+    def __init__(self, fleet: "Fleet", number: int) -> None:
+        self.fleet = fleet
+        self.number = number
+        self.patience = fleet.patience
+        self._members: dict[tuple[int, int], _Member] = {}
+
+    def run(self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None) -> tuple[RankRun, ...]:
+        """Carry out one task a rank, all at the same time, each in its own process.
+
+        `shift` = 1 uses other processes, with the other hash seed. The run of a rank that hangs or dies is a Failure.
+        """
+        tasks = self.fleet.with_process_group(tasks)
+        places = [((rank + shift) % len(self.fleet.zygotes), 2 * rank + shift) for rank in range(len(tasks))]
+        for zygote in sorted({zygote for zygote, _ in places}):
+            if tasks[0].subject and self.fleet.prepare(zygote, tasks[0].subject):
+                self._end_those_of(zygote)
+        members = [self._member(*place) for place in places]
+        for member, task in zip(members, tasks, strict=True):
+            # A member that died between two tasks shows at the answer, like one that dies in this one.
+            with contextlib.suppress(OSError):
+                member.orders.send([task])
+        deadline = time.monotonic() + (self.patience if patience is None else patience)
+        waiting = {member.orders for member in members}
+        while waiting and (ready := wait(list(waiting), max(0.0, deadline - time.monotonic()))):
+            waiting.difference_update(ready)
+        return tuple(
+            self._answer(member, task, hung=member.orders in waiting)
+            for member, task in zip(members, tasks, strict=True)
+        )
+
+    def renew(self) -> None:
+        """End all members; the next tasks run in new processes."""
+        for key in list(self._members):
+            self._end(key)
+
+    def _end_those_of(self, zygote: int) -> None:
+        for key in [key for key in self._members if key[0] == zygote]:
+            self._end(key)
+
+    def hang_up(self) -> None:
+        """Let go of all members, whose zygote is about to end them."""
+        for member in self._members.values():
+            member.orders.close()
+        self._members.clear()
+
+    def _member(self, zygote: int, slot: int) -> _Member:
+        key = (zygote, slot)
+        if key not in self._members:
+            self._members[key] = self.fleet.fork(zygote, f"m{self.number}-{slot}")
+        return self._members[key]
+
+    def _answer(self, member: _Member, task: Task, hung: bool) -> RankRun:
+        rank = task.arguments["rank"]
+        if not hung:
+            try:
+                (run,) = member.orders.recv()
+                return run  # type: ignore[no-any-return]  # what `member.perform` gave
+            except (EOFError, ConnectionError):
+                pass
+        key = next(key for key, value in self._members.items() if value is member)
+        if hung:
+            self._end(key, 0.0)  # it had its time
+            return RankRun(rank, (), Failure("hung", "step", f"no answer within {self.patience:g} s"))
+        return RankRun(rank, (), Failure("died", "step", f"the process ended with {self._end(key)}"))
+
+    def _end(self, key: tuple[int, int], *grace: float) -> str:
+        return self.fleet.end(self._members.pop(key), *grace)
+
+
+class Fleet:
+    """The members of one implementation, in lanes. Use it as a context manager; nothing of it outlives the block.
+
+    Whoever needs one run at a time uses lane 0. Lanes may be used from a thread each.
+    """
+
+    def __init__(self, source: Source, patience: float = 10.0, lanes: int = 6) -> None:
+        self.source = source
+        self.patience = patience
+        self.lanes = tuple(Lane(self, number) for number in range(lanes))
+        # A zygote answers one question after the other.
+        self._asking = threading.Lock()
+        self._root = tempfile.mkdtemp(prefix="loaderspec-", dir=_place())
+        self._groups = 0
+        self._prepared: set[tuple[int, str]] = set()
+        self.zygotes: list[Zygote] = []
+        try:
+            for position, seed in enumerate(source.hash_seeds):
+                self.zygotes.append(source.start(seed, os.path.join(self._root, f"z{position}")))
+            for zygote in self.zygotes:
+                zygote.expect_ready()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def claims(self) -> Claims:
+        """What the implementation promises."""
+        return self.zygotes[0].claims
+
+    @property
+    def known_failures(self) -> Mapping[str, Mapping[str, Any]]:
+        """The known failures that the adapter lists."""
+        return self.zygotes[0].known_failures
+
+    @property
+    def origin(self) -> Origin:
+        """Where the adapter came from."""
+        return self.zygotes[0].origin
+
+    def run(self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None) -> tuple[RankRun, ...]:
+        """Carry out one task a rank, in lane 0."""
+        return self.lanes[0].run(tasks, shift, patience)
+
+    def renew(self) -> None:
+        """End all members; the next tasks run in new processes."""
+        for lane in self.lanes:
+            lane.renew()
+
+    def close(self) -> None:
+        """End everything that was started and remove every file."""
+        for lane in self.lanes:
+            lane.hang_up()
+        for zygote in self.zygotes:
+            zygote.close()
+        self.zygotes = []
+        shutil.rmtree(self._root, ignore_errors=True)
+
+    def __enter__(self) -> "Fleet":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def with_process_group(self, tasks: Sequence[Task]) -> list[Task]:
+        """The tasks with a place to meet at, if ranks need torch.distributed."""
+        # The ranks of a model average their gradients, whatever the loader's do; a launcher is one process.
+        needed = len(tasks) > 1 if tasks[0].subject else self.claims.ranks == "process_group"
+        if not needed:
+            return list(tasks)
+        with self._asking:
+            self._groups += 1
+            path = os.path.join(self._root, f"rendezvous-{self._groups}")
+        return [replace(task, process_group=(path, rank, len(tasks))) for rank, task in enumerate(tasks)]
+
+    def prepare(self, zygote: int, subject: str) -> bool:
+        """Let a zygote import what runs of this subject need, once; whether that was done now."""
+        with self._asking:
+            if (zygote, subject) in self._prepared:
+                return False
+            parent = self.zygotes[zygote]
+            parent.control.send(("prepare", subject))
+            parent.receive(START_SECONDS, "importing what the suite needs")
+            self._prepared.add((zygote, subject))
+            return True
+
+    def fork(self, zygote: int, name: str) -> _Member:
+        """Start a member."""
+        parent = self.zygotes[zygote]
+        with self._asking:
+            ours, theirs = pair()
+            parent.control.send(("fork", name))
+            send_handle(parent.control, theirs.fileno(), None)
+            theirs.close()
+            return _Member(parent.receive(END_SECONDS, "forking"), parent, connection(ours))
+
+    def end(self, member: _Member, *grace: float) -> str:
+        """End a member; how it ended."""
+        with self._asking:
+            member.orders.close()
+            member.zygote.control.send(("end", member.pid, *grace))
+            return str(member.zygote.receive(END_SECONDS, "ending a process"))

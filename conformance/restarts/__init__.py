@@ -1,0 +1,1 @@
+"""Chapter 9: what comes after a checkpoint."""

@@ -1,0 +1,146 @@
+"""How a loader is stopped and gone on with: decides when a state is taken, and what is done with it in the next run.
+
+In the first run the state is taken, and the loader goes on as if nothing had happened: that is what must come from the
+state as well. In the next one, in another process, a new loader of the same request is given the state first; then the
+epoch is begun as every epoch is, by `set_epoch` where the loader has it, and `iter`.
+"""
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from conformance.loader.reading import Pass, Reader, Stopped, called, read_epochs
+from conformance.trace import Epoch, Saved, Where
+
+
+@dataclass(frozen=True)
+class Restarts:
+    """A consumer that takes states and loads them: the words of the scenario, and the epochs that it reads.
+
+    `make` gives another loader of the same request, `keep` is told the state, `merge` (if the adapter has it) makes one
+    state of those of all ranks; `goes_on`: a state of an epoch's end is one of the next (`end_of_epoch="next"`).
+    """
+
+    reader: Reader
+    make: Callable[[], Any]
+    numbers: tuple[int, ...]
+    words: frozenset[str]
+    epochs: list[Epoch]
+    keep: Callable[[Saved], None]
+    merge: Callable[[list[Any]], Any] | None
+    goes_on: bool
+
+    # --- the run in which the state is taken --------------------------------------------------------------------------
+
+    def save(self, place: int) -> None:
+        """Read all epochs; in the last but one, take a state after so many steps."""
+        *before, number, _ = self.numbers
+        if "broken" in self.words:
+            for each in before:
+                self._leave(each)
+        else:
+            read_epochs(self.reader, tuple(before), self.epochs)
+        early = self._state() if "unbegun" in self.words else None
+        going = self.reader.begin(number)
+        more = True
+        while more and len(going.steps) < place:
+            more = self.reader.step(going)
+        state = self._state() if early is None else early
+        saved = Saved(pickled(state), not more)
+        if more:
+            self._rest(going)
+        self.epochs.append(going.epoch())
+        if "onward" in self.words:
+            later = self._save_in(self.numbers[-1]).blob
+        else:
+            read_epochs(self.reader, self.numbers[-1:], self.epochs)
+            later = pickled(state) if "held" in self.words else b""
+        self.keep(replace(saved, later=later))
+        if "used" in self.words:
+            self._load(state)
+            read_epochs(self.reader, self._numbers_after(not more), self.epochs)
+
+    def _leave(self, number: int) -> None:
+        """Read one step of an epoch, as somebody does who breaks out of the loop."""
+        going = self.reader.begin(number)
+        self.reader.step(going)
+        self.epochs.append(going.epoch(left=True))
+
+    def _rest(self, going: Pass) -> None:
+        more = True
+        while more:
+            more = self.reader.step(going)
+            # At the end, too: a checkpoint is written there more than anywhere else.
+            if "watched" in self.words:
+                pickled(self._state())
+
+    # --- the run that goes on -----------------------------------------------------------------------------------------
+
+    def go_on(self, saved: tuple[Saved, ...], rank: int) -> None:
+        """Load the state of this rank, or what the adapter makes of all of them, and read on."""
+        mine = saved[rank % len(saved)]
+        merge, states = self.merge, self._loaded([mine] if self.merge is None else list(saved))
+        state = states[0] if merge is None else called("load_state_dict", None, lambda: merge(states))
+        numbers = self._numbers_after(mine.at_the_end)
+        self._begin_with(state, numbers, mine.at_the_end)
+        if "shared" in self.words:
+            other = replace(self, reader=replace(self.reader, loader=self.make()))
+            other._begin_with(state, numbers, mine.at_the_end)
+
+    def _begin_with(self, state: Any, numbers: tuple[int, ...], at_the_end: bool) -> None:
+        reader = self.reader
+        if "inside" in self.words and reader.sets_epoch and hasattr(reader.loader, "set_epoch"):
+            called("set_epoch", numbers[0], lambda: reader.loader.set_epoch(numbers[0]))
+            reader = replace(reader, sets_epoch=False)
+        self._load(state)
+        if "relayed" in self.words:
+            self.keep(Saved(pickled(self._state()), at_the_end))
+        going = reader.begin(numbers[0])
+        more = True
+        if {"again", "left"} & self.words:
+            more = reader.step(going)
+        if "again" in self.words:
+            self.keep(Saved(pickled(self._state()), not more))
+        if more and "left" not in self.words:
+            reader.rest(going)
+        self.epochs.append(going.epoch(left="left" in self.words))
+        del going
+        if "onward" in self.words and numbers[1:]:
+            self.keep(self._save_in(numbers[1]))
+        else:
+            read_epochs(self.reader, numbers[1:], self.epochs)
+
+    def _save_in(self, number: int) -> Saved:
+        """The state after a step of an epoch, which is read to its end."""
+        going = self.reader.begin(number)
+        more = self.reader.step(going)
+        saved = Saved(pickled(self._state()), not more)
+        if more:
+            self.reader.rest(going)
+        self.epochs.append(going.epoch())
+        return saved
+
+    def _numbers_after(self, at_the_end: bool) -> tuple[int, ...]:
+        """The epochs that are asked for after a restart: the one in which the state was taken, unless that is over."""
+        return self.numbers[-1:] if at_the_end and self.goes_on else self.numbers[-2:]
+
+    def _loaded(self, saved: list[Saved]) -> list[Any]:
+        return list(called("load_state_dict", None, lambda: [pickle.loads(each.blob) for each in saved]))
+
+    def _state(self) -> Any:
+        return self._method("state_dict")
+
+    def _load(self, state: Any) -> None:
+        self._method("load_state_dict", state)
+
+    def _method(self, name: Where, *arguments: Any) -> Any:
+        loader = self.reader.loader
+        if not hasattr(loader, name):
+            raise Stopped("unusable", name, f"the loader has no {name}()")
+        return called(name, None, lambda: getattr(loader, name)(*arguments))
+
+
+def pickled(state: Any) -> bytes:
+    """The state as a checkpoint holds it."""
+    return bytes(called("state_dict", None, lambda: pickle.dumps(state)))

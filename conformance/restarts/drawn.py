@@ -1,0 +1,159 @@
+"""What is tried of restarts: the family of chapter 9.
+
+A scenario is two runs, or three; the second one is in another process. Mostly nothing is changed: a state in the middle
+of an epoch and a new loader of the same request are what a restart is.
+"""
+
+from collections.abc import Iterator
+
+from hypothesis import strategies as st
+
+from conformance.contract import Claims
+from conformance.loader.scenario import Scenario, Style, simpler
+from conformance.trial.clause import remainder
+
+_PLAIN = ("",) * 8
+_STATES = ("watched", "held", "shared", "used", "relayed", "again", "again", "left", "onward", "broken")
+# Where a step that is ready already may be taken for one that was given out.
+_AHEAD = ("unbegun", "held", "again")
+# Of these the number of steps, and what is left, must be known.
+_OTHERS = ("wider", "narrower", "larger", "grown")
+_WITHIN = (True, True, True, False)
+
+
+@st.composite
+def restarts(draw: st.DrawFn, claims: Claims) -> Scenario:
+    """A state that is taken somewhere in one of the first epochs, and what is done with it."""
+    if not claims.resume:
+        return draw(st.sampled_from(list(each_restart(claims))))
+    word = draw(st.sampled_from(possible(claims)))
+    style: Style = draw(st.sampled_from(_styles(claims))) if word not in _others(claims) else "map"
+    ranks = draw(st.integers(2 if word == "narrower" else 1, 3)) if _splits(style, claims) else 1
+    # Mostly so many that each rank has a step before the state and one after it.
+    least = max(claims.least_samples(ranks + 1), draw(st.sampled_from((0, 2, 2, 4))) * ranks)
+    samples = draw(st.integers(least, 16))
+    batch_size = draw(st.integers(1, 3))
+    drop_last = draw(st.booleans())
+    shuffles = style == "map" and claims.resume is True and claims.shuffle is not None
+    shuffle = word == "reseeded" or (shuffles and draw(st.booleans()))
+    scenario = Scenario(
+        samples,
+        ranks,
+        batch_size,
+        drop_last=drop_last,
+        shuffle=shuffle,
+        num_workers=draw(st.sampled_from((0, 0, 0, 0, 0, 1, 2))) if _may_have_workers(style, claims) else 0,
+        epochs=2 if word == "unbegun" else 3 if word == "broken" else draw(st.integers(2, 3)),
+        seed=draw(st.integers(0, 2**31 - 2)) if shuffle else 0,
+        dataset=style,
+        conduct=f"save@{0 if word == 'unbegun' else _place(draw, samples // ranks, batch_size)}",
+        details=word,
+    )
+    return _asked(draw, claims, scenario)
+
+
+def _place(draw: st.DrawFn, shard: int, batch_size: int) -> int:
+    """Mostly within the epoch; else at its start, after its last step, or at its end."""
+    steps = -(-shard // batch_size)
+    if draw(st.sampled_from(_WITHIN)):
+        return draw(st.integers(1, max(1, steps - 1)))
+    return draw(st.sampled_from((0, steps, steps + 1)))
+
+
+def _asked(draw: st.DrawFn, claims: Claims, scenario: Scenario) -> Scenario:
+    """The scenario with what else is claimed, now and then."""
+    changes: dict[str, object] = {}
+    if claims.device_options and scenario.dataset == "map" and not scenario.details:
+        for name in ("gradient_accumulation", "replication_factor", "device_iterations"):
+            changes[name] = draw(st.sampled_from((1, 1, 1, 1, 2)))
+    # What another request makes of a state has nothing to do with reading ahead.
+    if claims.asynchronous and scenario.details not in _others(claims):
+        changes["asynchronous"] = draw(st.sampled_from((False, False, False, False, True)))
+    if scenario.num_workers and "persistent_workers" in claims.hooks:
+        changes["persistent_workers"] = draw(st.booleans())
+    return simpler(scenario, **changes)
+
+
+def possible(claims: Claims) -> tuple[str, ...]:
+    """What may be done with a state, simplest first."""
+    inside = ("inside", "inside") if claims.epochs == "set_epoch" else ()
+    return (*_PLAIN, *inside, "unbegun", *_STATES, *_others(claims))
+
+
+def _others(claims: Claims) -> tuple[str, ...]:
+    if "map" not in claims.datasets or not remainder(claims):
+        return ()
+    seeded = ("reseeded",) if claims.shuffle and claims.resume is True else ()
+    return (*_OTHERS, *(("staffed",) if claims.workers else ()), *seeded)
+
+
+def _styles(claims: Claims) -> list[Style]:
+    styles: tuple[Style, ...] = ("map", "iterable")
+    return [style for style in styles if style in claims.datasets]
+
+
+def _splits(style: str, claims: Claims) -> bool:
+    return style == "map" or claims.iterable_workers == "split"
+
+
+def _may_have_workers(style: str, claims: Claims) -> bool:
+    return claims.workers if style == "map" else bool(claims.workers and claims.iterable_workers)
+
+
+# --- always tried ---------------------------------------------------------------------------------------------------
+
+
+def each_restart(claims: Claims) -> Iterator[Scenario]:
+    """Each thing that may be done with a state, at each place of a short epoch, so that none is left to chance."""
+    for style in _styles(claims):
+        if not claims.resume:
+            yield Scenario(3, epochs=2, dataset=style, conduct="save@1")
+            continue
+        for word in dict.fromkeys(possible(claims)):
+            if style == "map" or word not in _others(claims):
+                yield from _of(word, Scenario(7, batch_size=2, epochs=2, dataset=style, details=word), claims)
+
+
+def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
+    shuffles = claims.resume is True and bool(claims.shuffle) and scenario.dataset == "map"
+    # An epoch of four steps: its middle, its start, its last step, and its end.
+    places = (0,) if word == "unbegun" else (1, 2, 0, 3, 4, 5) if not word else (1, 2, 0)
+    ranks = 2 if word == "narrower" else 1
+    epochs = 3 if word == "broken" else 2
+    for place in places:
+        plain = simpler(scenario, world_size=ranks, samples=7 * ranks, epochs=epochs, conduct=f"save@{place}")
+        if word != "reseeded":
+            yield plain
+        if shuffles and word != "unbegun":
+            # A later epoch, which has an order of its own, and so many samples that two orders differ.
+            yield simpler(plain, shuffle=True, samples=12 * ranks, batch_size=3, epochs=3, seed=5)
+    first = simpler(scenario, world_size=ranks, samples=7 * ranks, epochs=epochs, conduct=f"save@{places[0]}")
+    if word != "reseeded":
+        # Single samples, so that a few more cases can show a fault.
+        yield from (simpler(first, samples=size * ranks, batch_size=1) for size in (3, 4))
+    if _may_have_workers(scenario.dataset, claims) and word not in _others(claims):
+        # Each step costs a process or two here.
+        yield simpler(first, num_workers=2)
+        if word == "used" and "persistent_workers" in claims.hooks:
+            yield simpler(first, num_workers=2, persistent_workers=True)
+    if claims.asynchronous and word in ("", *_AHEAD):
+        yield simpler(first, asynchronous=True)
+    if not word:
+        yield from _plainly(scenario, shuffles, claims)
+
+
+def _plainly(scenario: Scenario, shuffles: bool, claims: Claims) -> Iterator[Scenario]:
+    """Plain restarts in which more can go wrong: a rest that is dropped, and an epoch that is nearly over."""
+    for place in (2, 3, 4):
+        yield simpler(scenario, drop_last=True, conduct=f"save@{place}")
+    if _splits(scenario.dataset, claims):
+        yield simpler(scenario, samples=9, world_size=2, conduct="save@1", drop_last=True)
+    if shuffles and (claims.asynchronous or _may_have_workers(scenario.dataset, claims)):
+        # What reads ahead has come to the next epoch by then.
+        late = simpler(scenario, shuffle=True, samples=12, batch_size=3, epochs=3, seed=5, conduct="save@3")
+        if claims.asynchronous:
+            yield simpler(late, asynchronous=True)
+        if _may_have_workers(scenario.dataset, claims):
+            # In the first epoch, which may be begun otherwise than the others, and in a later one.
+            yield simpler(late, num_workers=2, epochs=2, conduct="save@1")
+            yield simpler(late, num_workers=2)

@@ -1,0 +1,118 @@
+"""Chapter 9, what comes: the judges of RESUME-1 to 4 and 12, on loaders that are stopped and gone on with by a state.
+
+The loader that gave the state has gone on as well. What it delivered then is what must come from the state.
+"""
+
+from conformance.contract import Claims
+from conformance.epochs.arithmetic import ends
+from conformance.loader.scenario import Scenario
+from conformance.restarts.judging import (
+    OF_STATES,
+    before,
+    ends_as_claimed,
+    failed_to_read,
+    judged_rest,
+    lines_of,
+    next_epoch,
+    place_in_epoch,
+    ranks_at,
+    rest,
+    resumes,
+    same,
+    saved_epoch,
+    told,
+    words_of,
+)
+from conformance.trace import Run, Trace
+from conformance.trial.clause import Finding, Verdict, clause
+
+
+@clause("RESUME-1", family="resume", dataset="any", applies=resumes, floor=12)
+def the_rest_comes(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """What was delivered before a restart and what comes after it are together the uninterrupted epoch."""
+    return None if words_of(scenario) else judged_rest(scenario, claims, trace, "middle")
+
+
+# --- the epochs around it ----------------------------------------------------------------------------------------
+
+
+@clause("RESUME-2", family="resume", dataset="any", applies=resumes, floor=12)
+def the_next_epoch_is_whole(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """The epoch after the one that was gone on with is the one that follows without a restart."""
+    run, ranks = trace.variant("resumed"), ranks_at(scenario, trace, "start", "middle")
+    if words_of(scenario) - {"left"} or run is None or not ranks:
+        return None
+    if run.failed:
+        return ends(run, ()) if words_of(scenario) and failed_to_read(run) else None
+    for rank, after in ((trace.main.ranks[at], run.ranks[at]) for at in ranks):
+        expected, got = next_epoch(scenario, rank).steps, after.epochs[1].steps
+        if not same(scenario, claims, got, expected):
+            lines = (
+                *lines_of(rank, "before the restart, ", before(scenario, rank)),
+                *lines_of(rank, "after it, ", after.epochs[0].steps),
+                *lines_of(rank, "the next epoch, ", got),
+            )
+            why = "a position in one epoch is none in the next, and the next epoch is another one"
+            return [Finding("next-epoch-after-restart", f"the next epoch: {told(expected)}", lines, why)]
+    return []
+
+
+@clause("RESUME-3", family="resume", dataset="any", applies=resumes, floor=4)
+def nothing_read_is_nothing_skipped(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A state that was taken before the first step of an epoch gives the whole epoch."""
+    return None if words_of(scenario) - {"unbegun"} else judged_rest(scenario, claims, trace, "start")
+
+
+@clause("RESUME-4", family="resume", dataset="any", applies=resumes, floor=6)
+def the_end_is_an_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """After a state that was taken at the end of an epoch comes the next epoch, or first an empty rest, as claimed."""
+    run, ranks = trace.variant("resumed"), ranks_at(scenario, trace, "last", "end")
+    if words_of(scenario) or run is None or not ranks:
+        return None
+    if failed_to_read(run):
+        return ends(run, ())
+    if run.failed or not any(next_epoch(scenario, trace.main.ranks[at]).steps for at in ranks):
+        return None
+    for rank, after in ((trace.main.ranks[at], run.ranks[at]) for at in ranks):
+        place = place_in_epoch(scenario, rank)
+        if not ends_as_claimed(scenario, claims, rank, after, place):
+            expected = next_epoch(scenario, rank).steps
+            lines = (
+                *lines_of(rank, "before the restart, ", before(scenario, rank)),
+                *(line for epoch in after.epochs for line in lines_of(rank, "then an epoch, ", epoch.steps)),
+            )
+            rule = {"next": "the next epoch", "empty": "an empty rest, then the next epoch"}
+            claim = claims.end_of_epoch if place == "end" else None
+            text = rule[claim] if claim else "the next epoch, at once or after an empty rest"
+            why = f'end_of_epoch="{claim}" is claimed' if claim else "at its end nothing of an epoch is left"
+            return [Finding(f"after-the-{place}", f"{text}: {told(expected)}", lines, why)]
+    return []
+
+
+# --- who promises nothing -------------------------------------------------------------------------------------------
+
+
+@clause("RESUME-12", family="resume", dataset="any", applies=lambda claims: not claims.resume, floor=1)
+def nothing_is_pretended(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Whoever does not promise to go on after a restart has no state, refuses it, or does not begin anew with it."""
+    if trace.main.failed:
+        return [] if _about_states(trace.main) else None
+    run = trace.variant("resumed")
+    if run is None:
+        return None
+    if run.failed:
+        return [] if _about_states(run) else None
+    for rank, after in zip(trace.main.ranks, run.ranks, strict=True):
+        whole, got = saved_epoch(scenario, rank).steps, after.epochs[0].steps
+        if place_in_epoch(scenario, rank) == "middle" and got == whole:
+            lines = (
+                *lines_of(rank, "before the restart, ", before(scenario, rank)),
+                *lines_of(rank, "after it, ", got),
+            )
+            why = "load_state_dict() took the state and did nothing with it; have none, raise, or go on from it"
+            return [Finding("state-ignored", told(rest(scenario, rank)), lines, why)]
+    return []
+
+
+def _about_states(run: Run) -> bool:
+    return all(rank.failure is None or rank.failure.where in OF_STATES for rank in run.ranks)

@@ -1,0 +1,106 @@
+"""Chapter 9, further restarts: the judge of RESUME-5, on states that are taken after one."""
+
+from dataclasses import replace
+
+from conformance.contract import Claims
+from conformance.epochs.arithmetic import ends
+from conformance.loader.scenario import Scenario
+from conformance.restarts.judging import (
+    difference,
+    failed_to_read,
+    lines_of,
+    next_epoch,
+    resumes,
+    same,
+    saved_epoch,
+    taken_at,
+    told,
+    words_of,
+)
+from conformance.trace import RankRun, Trace
+from conformance.trial.clause import Finding, Verdict, clause
+
+
+@clause("RESUME-5", family="resume", dataset="any", applies=resumes, floor=6)
+def restarts_add_up(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A state that is taken after a restart is as good as the first one."""
+    run, once = trace.variant("resumed again"), trace.variant("resumed")
+    words = words_of(scenario)
+    if len(words) != 1 or not words < _TWICE or run is None or once is None or trace.main.failed or once.failed:
+        return None
+    if failed_to_read(run):
+        return ends(run, ())
+    if run.failed:
+        return None
+    ranks = zip(trace.main.ranks, once.ranks, run.ranks, strict=True)
+    plain = trace.variant("untouched")
+    verdicts = [
+        _second(scenario, claims, words, plain.ranks[at] if plain else None, *each) for at, each in enumerate(ranks)
+    ]
+    found = [finding for verdict in verdicts for finding in verdict or []]
+    return found[:1] if any(verdict is not None for verdict in verdicts) else None
+
+
+_TWICE = {"again", "relayed", "onward"}
+
+
+def _second(
+    scenario: Scenario,
+    claims: Claims,
+    words: set[str],
+    plain: RankRun | None,
+    rank: RankRun,
+    once: RankRun,
+    after: RankRun,
+) -> Verdict:
+    """What is wrong on a rank after the second restart; what is wrong after the first one is another's matter."""
+    if words == {"onward"}:
+        return _in_the_next(scenario, claims, rank, once, after, plain)
+    taken, whole = taken_at(scenario, rank), saved_epoch(scenario, rank).steps
+    more = 1 if words == {"again"} else 0
+    first = once.epochs[0].steps
+    # Whoever has read nothing yet is as good as new, so that a state after its first step is RESUME-1's matter.
+    if taken + more >= len(whole) or (more and not taken):
+        return None
+    if not same(scenario, claims, first, whole[taken:]):
+        return None
+    finding = difference(scenario, claims, rank, after.epochs[0].steps, taken + more)
+    if finding:
+        head = lines_of(rank, "before the first restart, ", whole[:taken])
+        between = lines_of(rank, "then, before the second, ", whole[taken : taken + more])
+        last = finding.delivered[1].replace("after it, ", "after that, ")
+        return [replace(finding, kind=f"second-{finding.kind}", delivered=(*head, *between, last))]
+    return _next_after_two(scenario, claims, rank, once, after)
+
+
+def _next_after_two(scenario: Scenario, claims: Claims, rank: RankRun, once: RankRun, after: RankRun) -> list[Finding]:
+    expected, got = next_epoch(scenario, rank).steps, after.epochs[1].steps
+    if same(scenario, claims, got, expected) or not same(scenario, claims, once.epochs[1].steps, expected):
+        return []
+    lines = (
+        *lines_of(rank, "after the second restart, ", after.epochs[0].steps),
+        *lines_of(rank, "the next epoch, ", got),
+    )
+    why = "what was skipped is skipped once, and in its own epoch"
+    return [Finding("next-epoch-after-second-restart", f"the next epoch: {told(expected)}", lines, why)]
+
+
+def _in_the_next(
+    scenario: Scenario, claims: Claims, rank: RankRun, once: RankRun, after: RankRun, plain: RankRun | None
+) -> Verdict:
+    """The same where the second state is one of the epoch behind the rest; `plain` goes on there after no restart."""
+    whole = next_epoch(scenario, rank).steps
+    if plain is None or plain.failure or len(once.epochs) < 2 or len(whole) < 2:
+        return None
+    is_right = same(scenario, claims, plain.epochs[0].steps, whole[1:])
+    if not (is_right and same(scenario, claims, once.epochs[1].steps, whole)):
+        return None
+    got = after.epochs[0].steps
+    if same(scenario, claims, got, whole[1:]):
+        return []
+    lines = (
+        *lines_of(rank, "the epoch after the first restart, ", whole[:1]),
+        *lines_of(rank, "after the second one, ", got),
+    )
+    why = "a state counts in its own epoch, and not what was skipped in another one"
+    return [Finding("second-in-the-next-epoch", told(whole[1:]), lines, why)]

@@ -1,0 +1,1 @@
+"""One run: what is tried, judged, made small and told."""

@@ -1,0 +1,237 @@
+"""One run against one implementation: decides the order of things (smoke, known failures, campaigns) and each outcome.
+
+Families run when the first of their clauses is asked for, so that a run of one clause costs one family.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from conformance.clauses import CLAUSES, Clause
+from conformance.contract import AdapterError, Claims, parse_claims
+from conformance.loader.runs import observe
+from conformance.loader.scenario import Scenario
+from conformance.processes.fleet import Fleet
+from conformance.processes.origin import Origin
+from conformance.processes.resolve import from_object
+from conformance.processes.sources import ForkedSource, Source, SpawnedSource
+from conformance.trace import Trace
+from conformance.trial.campaign import Campaign, Result, replay
+from conformance.trial.known import Known, parse_known
+from conformance.trial.outcome import KnownCase, Outcome, Report
+from conformance.trial.tiers import TIERS, Tier
+from conformance.trial.unjudged import HIDDEN_BY, not_again, too_seldom
+
+# The one fixed case that tests the adapter, before the loader is judged.
+SMOKE = Scenario(samples=4, world_size=1, batch_size=2)
+
+_LONGEST_PATIENCE = 86_400.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a person may choose of a run. `case` replays one case instead of trying anything."""
+
+    tier: str = "gate"
+    seed: int = 0
+    patience: float = 10.0
+    strict: bool = False
+    known: Mapping[str, Any] = field(default_factory=dict)
+    case: tuple[str, Scenario] | None = None
+
+    def __post_init__(self) -> None:
+        if self.tier not in TIERS:
+            raise AdapterError(f"the tier {self.tier!r} is not one of {', '.join(TIERS)}; choose one of them")
+        if not 0 < self.patience <= _LONGEST_PATIENCE:
+            what = "never ends" if self.patience > 0 else "lets no loader answer"
+            raise AdapterError(
+                f"a patience of {self.patience:g} s {what}; give seconds above 0 and at most {_LONGEST_PATIENCE:g}"
+            )
+
+
+class Session:
+    """A fleet with its outcomes so far. Use it as a context manager. AdapterError if the adapter can't be used."""
+
+    def __init__(self, source: Source, name: str, options: Options) -> None:
+        self.name = name
+        self.options = options
+        self.tier: Tier = TIERS[options.tier]
+        self.fleet = Fleet(source, options.patience)
+        try:
+            self.claims: Claims = self.fleet.claims
+            self.origin: Origin = self.fleet.origin
+            self.known: dict[str, tuple[Known, ...]] = parse_known({**self.fleet.known_failures, **options.known})
+            # Who trains and loads nothing has no loader that could be tried.
+            self.invalid = smoke_fault(observe(self.fleet, SMOKE)) if self.claims.datasets else ""
+        except BaseException:
+            self.fleet.close()
+            raise
+        self._results: dict[str, Result] = {}
+        self._known_kinds: dict[str, frozenset[str]] = {}
+        self._known_cases: dict[str, tuple[KnownCase, ...]] = {}
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every process of the run."""
+        self.fleet.close()
+
+    def outcome(self, clause: Clause) -> Outcome:
+        """The outcome of one clause; the first of a family runs that family's campaign."""
+        blank = Outcome(clause.id, clause.level, "NOT CLAIMED", 0)
+        if self.invalid:
+            return replace(blank, status="INVALID", note=self.invalid)
+        if not clause.applies(self.claims):
+            return blank
+        if self.options.case:
+            return self._replayed(clause, blank)
+        stale = self._replay_known(clause)
+        if stale:
+            return replace(blank, status="INVALID", note=stale)
+        return self._judged(clause, self._result(clause.family), blank)
+
+    def report(self, clauses: list[Clause] | None = None) -> Report:
+        """The report over these clauses, or over all."""
+        chosen = sorted(clauses or CLAUSES.values(), key=lambda clause: clause.number)
+        if self.options.case:
+            chosen = [CLAUSES[self.options.case[0]]]
+        return self.report_of([self.outcome(clause) for clause in chosen])
+
+    def report_of(self, outcomes: list[Outcome]) -> Report:
+        """The report that these outcomes make."""
+        options = self.options
+        return Report(
+            self.name,
+            self.claims,
+            options.tier,
+            options.seed,
+            tuple(outcomes),
+            options.strict,
+            self.notes(),
+            f"{options.case[0]}-{options.case[1].code}" if options.case else "",
+            options.patience,
+            self.origin,
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know beside the outcomes."""
+        if self.claims.resume != "unshuffled":
+            return ()
+        return ('resume="unshuffled" is claimed: restarts within a shuffled epoch were not judged',)
+
+    def _result(self, family: str) -> Result:
+        if family not in self._results:
+            campaign = Campaign(self.fleet, self.claims, family, self.tier, self.options.seed)
+            self._results[family] = campaign.run(self._known_kinds_of(family))
+        return self._results[family]
+
+    def _known_kinds_of(self, family: str) -> dict[str, frozenset[str]]:
+        for clause in CLAUSES.values():
+            if clause.family == family:
+                self._replay_known(clause)
+        return self._known_kinds
+
+    def _replay_known(self, clause: Clause) -> str:
+        """Replay the clause's known failures, once. The sentence that says that one is stale, or nothing."""
+        if clause.id not in self.known or clause.id in self._known_kinds:
+            return ""
+        found = []
+        for known in self.known[clause.id]:
+            case, _ = replay(self.fleet, self.claims, clause, known.scenario)
+            if case is None:
+                stored = f"{clause.id}-{known.scenario.code}"
+                return f"the known failure {stored} does not fail (any more); remove it, or store a case that does"
+            found.append(KnownCase(case, known.reason, known.issue))
+        self._known_cases[clause.id] = tuple(found)
+        self._known_kinds[clause.id] = frozenset(each.case.finding.kind for each in found)
+        return ""
+
+    def _replayed(self, clause: Clause, blank: Outcome) -> Outcome:
+        assert self.options.case is not None
+        clause_id, scenario = self.options.case
+        if clause.id != clause_id:
+            return replace(blank, note="not asked for")
+        case, exercised = replay(self.fleet, self.claims, clause, scenario)
+        if case is not None:
+            return replace(blank, status="VIOLATED", exercised=1, case=case)
+        if not exercised:
+            return replace(blank, status="NOT EXERCISED", note="the clause can't fail in this case; choose another")
+        return replace(blank, status="HOLDS", exercised=1)
+
+    def _reasons(self, clause: Clause) -> str:
+        return "; ".join(dict.fromkeys(known.reason for known in self.known[clause.id]))
+
+    def _judged(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
+        exercised = result.exercised[clause.id]
+        known = self._known_cases.get(clause.id, ())
+        outcome = replace(blank, exercised=exercised, case=result.cases.get(clause.id), known=known)
+        if outcome.case is not None:
+            return replace(outcome, status="VIOLATED")
+        if clause.id in result.unconfirmed:
+            note = not_again(clause, result.unconfirmed[clause.id])
+            return replace(outcome, status="NOT EXERCISED", note=note)
+        if clause.id in self._known_kinds:
+            return replace(outcome, status="KNOWN", note=self._reasons(clause))
+        # A family that is not drawn has as many scenarios at a higher tier as at the gate.
+        share = self.tier.floor_share if clause.family in self.tier.examples else min(1.0, self.tier.floor_share)
+        floor = max(1, round(clause.floor * share))
+        if exercised < floor:
+            # What a tolerated fault hides is tolerated with it; one that is violated fails the run by itself as well.
+            hiding = [each for each in HIDDEN_BY.get(clause.id, ()) if each in self._known_kinds]
+            if hiding and hiding[0] not in result.cases:
+                note = f"can't be judged while {hiding[0]} is a known failure: {self._reasons(CLAUSES[hiding[0]])}"
+                return replace(outcome, status="KNOWN", note=note)
+            note = too_seldom(clause, exercised, floor, result.cases)
+            return replace(outcome, status="NOT EXERCISED", note=note)
+        return replace(outcome, status="HOLDS")
+
+
+def smoke_fault(trace: Trace) -> str:
+    """Why the adapter can't be used, judged by the one fixed case; "" if it can."""
+    (rank,) = trace.main.ranks
+    asked = f"asked for {SMOKE.describe()}, your adapter"
+    if rank.failure:
+        return f"{asked} {_smoke_failure(rank.failure.kind, rank.failure.where)}: {rank.failure.message}"
+    samples = rank.epochs[0].samples
+    if not samples:
+        return f"{asked} delivers nothing at all; see that load(request) reads request.dataset"
+    foreign = [index for index in samples if not 0 <= index < SMOKE.samples]
+    if foreign:
+        return (
+            f"{asked} delivers the number {foreign[0] + 1000}, which is no sample of the dataset (those are 1000 to "
+            f"{999 + SMOKE.samples}); deliver what request.dataset gives, or add a decode(batch) that finds it"
+        )
+    return ""
+
+
+def _smoke_failure(kind: str, where: str) -> str:
+    return {
+        "raised": f"raises in {where}",
+        "hung": "hangs",
+        "died": "ends its process",
+        "endless": "never ends an epoch",
+        "undecodable": "delivers what can't be read",
+        "unusable": "gives no loader",
+    }[kind]
+
+
+def source_of(implementation: Any, claims: Mapping[str, Any] | None = None) -> tuple[Source, str]:
+    """Where the processes for an implementation come from, and its name in reports."""
+    if isinstance(implementation, str):
+        if claims is not None:
+            raise AdapterError("claims go into the adapter when the implementation is given by name; put them there")
+        return SpawnedSource(implementation), implementation
+    name = getattr(implementation, "__name__", type(implementation).__name__)
+    found = from_object(name, implementation)
+    if claims is not None:
+        found = replace(found, claims=parse_claims(claims))
+    if found.claims.launcher:
+        raise AdapterError(
+            f"{name} claims launcher, but is given as an object, which instances of a job can't import; give the name "
+            "of its module, module:attribute, or its file"
+        )
+    return ForkedSource(found), name

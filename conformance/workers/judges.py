@@ -1,0 +1,307 @@
+"""Chapter 4, workers: the judges of WORK-1 to WORK-11, on what was delivered and on what the probe saw of each read."""
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import combinations
+
+from conformance.contract import Claims
+from conformance.epochs.arithmetic import ends
+from conformance.loader.scenario import Scenario, count
+from conformance.trace import Epoch, RankRun, Read, Run, Trace
+from conformance.trial.clause import Finding, Verdict, clause, listed, missing, repeated, show, usable
+
+# A worker of an epoch of a rank, and the numbers that it drew, in order: (library, number).
+StreamKey = tuple[int, int, int]
+Streams = dict[StreamKey, list[tuple[int, int]]]
+
+
+def _workers(claims: Claims) -> bool:
+    return claims.workers
+
+
+@clause("WORK-1", family="workers", applies=_workers, floor=4)
+def same_samples_with_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Each rank delivers the samples that it delivers without workers, and comes to its end as well."""
+    if trace.main.failed and scenario.samples >= claims.least_samples(scenario.world_size):
+        return ends(trace.main, ())
+    without = trace.variant("workers")
+    if without is None or not usable(trace.main) or not usable(without):
+        return None
+    for position in range(scenario.epochs):
+        pairs = zip(trace.main.epoch(position), without.epoch(position), strict=True)
+        for rank, (one, other) in enumerate(pairs):
+            if sorted(one.samples) != sorted(other.samples):
+                workers = count(scenario.num_workers, "worker")
+                lines = (*show((one,), label=f"{workers}, as "), *show((other,), label="none, as "))
+                why = "how many processes load is nobody's business but the machine's"
+                return [Finding("samples-differ", f"rank {rank}: the same samples both times", lines, why)]
+    return []
+
+
+@clause("WORK-2", family="workers", applies=_workers, floor=8)
+def reads_once(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """No sample is read more often than it is delivered; one that is dropped may be read once an epoch."""
+    if not usable(trace.main):
+        return None
+    for rank in trace.main.ranks:
+        reads = Counter(read.index for read in rank.reads)
+        delivered = Counter(index for epoch in rank.epochs for index in epoch.samples)
+        for index, times in sorted(reads.items()):
+            if times > max(delivered[index], scenario.epochs if scenario.drop_last else 0):
+                told = f"was read {count(times, 'time')}, delivered {count(delivered[index], 'time')}"
+                why = "a read costs, and draws random numbers: one too many is waste, and shifts every later draw"
+                lines = (f"rank {rank.rank}: sample {index} {told}",)
+                return [Finding("read-more", "no more reads of a sample than deliveries", lines, why)]
+    return []
+
+
+def _splits(claims: Claims) -> bool:
+    return claims.iterable_workers != "replicated"
+
+
+@clause("WORK-3", family="iterable", dataset="iterable", applies=_splits, floor=8)
+def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Over all workers and ranks each element comes once; drop_last may lose some, which is WORK-5's matter."""
+    if scenario.samples < max(1, claims.least_samples(scenario.world_size)):
+        return None
+    if trace.main.failed:
+        return ends(trace.main, ())
+    claim = 'iterable_workers="split" is claimed' if claims.iterable_workers else "the dataset gives each element once"
+    for position in range(scenario.epochs):
+        epochs = trace.main.epoch(position)
+        again = repeated(scenario, epochs)
+        lost = [] if scenario.drop_last else missing(scenario, epochs)
+        if again:
+            rank = max(rank for rank, epoch in enumerate(epochs) if again[0] in epoch.samples)
+            lines = show(epochs, {rank: f"sample {again[0]} again"})
+            return [Finding("repeated", "each element once", lines, claim)]
+        if lost:
+            lines = (*show(epochs), f"{listed(lost)}: on no rank")
+            return [Finding("lost", "each element once", lines, claim)]
+    return []
+
+
+@clause(
+    "WORK-4",
+    family="iterable",
+    dataset="iterable",
+    applies=lambda claims: claims.iterable_workers == "replicated",
+    floor=6,
+)
+def replicated_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Each worker delivers every element once."""
+    if scenario.drop_last or scenario.samples < max(1, claims.least_samples(scenario.world_size)):
+        return None
+    if trace.main.failed:
+        return ends(trace.main, ())
+    copies = max(1, scenario.num_workers)
+    for position in range(scenario.epochs):
+        epochs = trace.main.epoch(position)
+        counts = Counter(epochs[0].samples)
+        wrong = next((index for index in range(scenario.samples) if counts[index] != copies), None)
+        if wrong is not None:
+            note = f"sample {wrong} came {count(counts[wrong], 'time')}"
+            why = 'iterable_workers="replicated" is claimed: each worker reads a copy of the dataset'
+            return [Finding("copies", f"each element {count(copies, 'time')}", show(epochs, {0: note}), why)]
+    return []
+
+
+@clause("WORK-5", family="iterable", dataset="iterable", floor=6)
+def bounded_loss_per_worker(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Under drop_last a worker loses less than one step."""
+    if not scenario.drop_last or scenario.samples == 0 or not usable(trace.main):
+        return None
+    workers = max(1, scenario.num_workers)
+    copies = workers if claims.iterable_workers == "replicated" else 1
+    limit = workers * scenario.world_size * (scenario.combined_batch - 1)
+    for position in range(scenario.epochs):
+        epochs = trace.main.epoch(position)
+        lost = scenario.samples * copies - sum(len(epoch.samples) for epoch in epochs)
+        if lost > limit:
+            expected = f"at most {limit} of {scenario.samples * copies} elements dropped"
+            parts = (
+                f"{count(scenario.world_size, 'rank')} x {workers} workers"
+                if scenario.num_workers
+                else count(scenario.world_size, "rank")
+            )
+            why = f"{parts}, each drops less than a step of {scenario.combined_batch}"
+            return [Finding("dropped-too-many", expected, (*show(epochs), f"{count(lost, 'element')} dropped"), why)]
+    return []
+
+
+@clause("WORK-6", family="iterable", dataset="iterable", applies=lambda claims: claims.in_order, floor=6)
+def order_within_a_worker(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """What one worker read arrives in the order in which it read it."""
+    if not usable(trace.main):
+        return None
+    pairs = [(rank, epoch) for rank in trace.main.ranks for epoch in rank.epochs if len(epoch.samples) > 1]
+    for rank, epoch in pairs:
+        told = _overtaken(rank, epoch) or _not_to_be_dealt_out(epoch, max(1, scenario.num_workers))
+        if told:
+            why = "in_order: a worker's elements are not overtaken by its later ones"
+            expected = "elements in the order in which a worker read them"
+            return [Finding("worker-order", expected, (*show((epoch,), label=f"rank {rank.rank}, as "), told), why)]
+    return [] if pairs else None
+
+
+def _overtaken(rank: RankRun, epoch: Epoch) -> str:
+    for process, indices in _read_by_each(rank, epoch).items():
+        mine = set(indices)
+        # An element that several workers read can't be traced to one of them.
+        if len(mine) < 2 or len(mine) < len(indices) or _shared(rank, epoch, process, mine):
+            continue
+        arrived = [index for index in epoch.samples if index in mine]
+        if arrived != [index for index in indices if index in set(arrived)]:
+            read, came = (" ".join(map(str, part)) for part in (indices, arrived))
+            return f"{f'worker {process - 1}' if process else 'the rank'} read {read}, and {came} arrived"
+    return ""
+
+
+def _not_to_be_dealt_out(epoch: Epoch, workers: int) -> str:
+    """Whether no way of dealing the elements out to the workers gives each of them ascending ones."""
+    last: list[int] = []  # of each worker
+    for index in epoch.samples:
+        # Whoever has the latest element before this one takes it: that leaves the others most room.
+        before = [at for at, latest in enumerate(last) if latest < index]
+        if before:
+            last[max(before, key=lambda at: last[at])] = index
+        elif len(last) < workers:
+            last.append(index)
+        else:
+            behind = " ".join(map(str, sorted(last, reverse=True)))
+            return f"{index} came behind {behind}, and {count(workers, 'reader')} can't have read that in order"
+    return ""
+
+
+def _read_by_each(rank: RankRun, epoch: Epoch) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for read in rank.reads:
+        if read.epoch == epoch.number:
+            found.setdefault(read.process, []).append(read.index)
+    return found
+
+
+def _shared(rank: RankRun, epoch: Epoch, process: int, mine: set[int]) -> bool:
+    others = {read.index for read in rank.reads if read.epoch == epoch.number and read.process != process}
+    return bool(mine & others)
+
+
+@clause("WORK-7", family="workers", applies=_workers, floor=6)
+def worker_information(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """`get_worker_info()` is right in every worker, and None in the main process."""
+    # A loader whose worker processes are its own, and not torch's, promises no worker info.
+    ranks = [rank for run in trace.runs for rank in run.ranks if any(read.worker for read in rank.reads)]
+    for rank in ranks:
+        wrong = next((told for read in rank.reads if (told := _wrong_information(read, rank, scenario))), "")
+        if wrong:
+            expected = (
+                f"ids 0 to {scenario.num_workers - 1} of {count(scenario.num_workers, 'worker')}, each its own seed"
+            )
+            why = "a dataset splits itself by what get_worker_info() says"
+            return [Finding("worker-info", expected, (f"rank {rank.rank}: {wrong}",), why)]
+    return [] if ranks or usable(trace.main) else None
+
+
+def _wrong_information(read: Read, rank: RankRun, scenario: Scenario) -> str:
+    if read.worker is None:
+        return f"a worker process reads sample {read.index} without worker info" if read.process else ""
+    identity, workers, seed, own = read.worker
+    if read.process == 0:
+        return f"the main process has the worker info of worker {identity}"
+    if not 0 <= identity < scenario.num_workers or workers != scenario.num_workers:
+        return f"worker {identity} of {workers}"
+    if not own:
+        return f"worker {identity}: its worker info names another dataset than the one it reads"
+    twins = (
+        other for other in rank.reads if other.epoch == read.epoch and other.worker and other.process != read.process
+    )
+    for other in twins:
+        if other.worker is not None and identity == other.worker[0]:
+            return f"two processes are worker {identity}"
+        if other.worker is not None and seed == other.worker[2]:
+            return f"workers {identity} and {other.worker[0]} have the same seed"
+    return ""
+
+
+@clause("WORK-8", family="workers", applies=_workers, floor=4)
+def draws_differ_between_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Two workers of a rank draw other numbers."""
+    return _draws(trace, lambda one, other: one[:2] == other[:2], "two workers of a rank", "differ between workers")
+
+
+@clause("WORK-9", family="workers", applies=_workers, floor=3)
+def draws_differ_between_ranks(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """The workers of two ranks draw other numbers, though the caller's generators were alike."""
+    alike = lambda one, other: one[0] != other[0] and one[1] == other[1]  # noqa: E731
+    return _draws(trace, alike, "the workers of two ranks", "differ between ranks")
+
+
+@clause("WORK-10", family="workers", applies=_workers, floor=4)
+def draws_differ_between_epochs(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """In another epoch the workers of a rank draw other numbers, each of them than any of them."""
+    alike = lambda one, other: one[0] == other[0] and one[1] != other[1]  # noqa: E731
+    return _draws(trace, alike, "two epochs", "differ between epochs")
+
+
+def _draws(trace: Trace, compared: Callable[[StreamKey, StreamKey], bool], whose: str, rule: str) -> Verdict:
+    streams = _streams(trace.main)
+    exercised = False
+    for one, other in combinations(sorted(streams), 2):
+        if not compared(one, other):
+            continue
+        exercised = True
+        common = set(streams[one]) & set(streams[other])
+        if common:
+            library, number = min(common)
+            lines = tuple(
+                f"rank {rank}, epoch {epoch}, {_called(worker)}: drew {number}" for rank, epoch, worker in (one, other)
+            )
+            why = f"random draws {rule}, or augmentation repeats itself; chance meets once in 2^53 draws"
+            return [Finding(f"same-draws-{_LIBRARIES[library]}", f"{whose} draw other numbers", lines, why)]
+    return [] if exercised or _without_processes(trace) else None
+
+
+_LIBRARIES = ("random", "numpy", "torch")
+
+
+def _called(worker: int) -> str:
+    return f"worker {worker}"
+
+
+@clause("WORK-11", family="workers", applies=_workers, floor=3)
+def draws_repeat(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """The same seed, epoch, rank and worker draw the same numbers in another process."""
+    again = trace.variant("again")
+    if again is None or not usable(trace.main) or not usable(again):
+        return None
+    first, second = _streams(trace.main), _streams(again)
+    for key in sorted(first.keys() & second.keys()):
+        for (library, one), (_, other) in zip(first[key], second[key], strict=False):
+            if one != other:
+                rank, epoch, worker = key
+                where = f"rank {rank}, epoch {epoch}, {_called(worker)}"
+                lines = (f"{where}, first: drew {one}", f"{where}, again: drew {other}")
+                why = "seed, epoch, rank, worker and the caller's generators are the same"
+                return [Finding(f"draws-differ-{_LIBRARIES[library]}", "the same numbers both times", lines, why)]
+    return [] if first.keys() & second.keys() or _without_processes(trace) else None
+
+
+def _without_processes(trace: Trace) -> bool:
+    """Whether no worker process read anything: a loader that reads by threads, or from files that `load` has written.
+
+    Nothing can then be wrong with its worker processes.
+    """
+    delivered = any(epoch.samples for rank in trace.main.ranks for epoch in rank.epochs)
+    by_workers = any(read.process for rank in trace.main.ranks for read in rank.reads)
+    return usable(trace.main) and delivered and not by_workers
+
+
+def _streams(run: Run) -> Streams:
+    streams: Streams = {}
+    for rank in run.ranks:
+        for read in rank.reads:
+            # Reads of the main process draw from the caller's own generators.
+            if read.process and read.draws:
+                worker = read.worker[0] if read.worker else read.process - 1
+                streams.setdefault((rank.rank, read.epoch, worker), []).extend(enumerate(read.draws))
+    return streams

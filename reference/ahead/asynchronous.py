@@ -1,0 +1,156 @@
+"""Decides how a DataLoader loads asynchronously: which ring its mode and its async_options make, and who fills it.
+
+The workers are the producers, and what they deliver is what they would deliver synchronously, step by step (ASYNC-1).
+Only an iterable-style dataset that is to be rebatched needs a loader inside a producer: there the workers' batches are
+cut anew.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from torch.utils.data import IterableDataset
+
+from ..enums import DataLoaderMode, SharingStrategy
+from ..loading.request import LoaderRequest
+from ..rules.arithmetic import count_steps
+from ..rules.checks import check_flag, check_integer, check_type, show
+from ..rules.shuffle import MOST_EPOCH
+from ..rules.splitting import Split
+from .consumer import Consumer, Plan, Settings
+from .supply import Batches, Items, Stream
+
+if TYPE_CHECKING:
+    from ..dataloader import DataLoader
+
+_OPTIONS = ("buffer_size", "miss_sleep_time_in_ms", "load_indefinitely", "early_preload", "sharing_strategy")
+
+
+def check_mode(mode: object, async_options: object, rebatched_worker_size: object) -> None:
+    """Refuse what does not go together. Raises TypeError or ValueError with the reason."""
+    check_type("mode", mode, DataLoaderMode)
+    if mode is DataLoaderMode.Sync and async_options is not None:
+        raise ValueError(
+            f"async_options is {show(async_options)}, but has no use in mode Sync: leave it out, or use Async."
+        )
+    if mode is not DataLoaderMode.AsyncRebatched and rebatched_worker_size is not None:
+        raise ValueError(
+            f"rebatched_worker_size is {show(rebatched_worker_size)}, but only AsyncRebatched loads in other sizes "
+            f"than a step: leave it out, or use mode=DataLoaderMode.AsyncRebatched."
+        )
+    if rebatched_worker_size is not None:
+        check_integer("rebatched_worker_size", rebatched_worker_size)
+
+
+def settings_of(async_options: Any, workers: int, timeout: float) -> Settings:
+    """Return how the ring is run. Raises TypeError or ValueError for an option that does not exist or can't be."""
+    options = dict(async_options or {})
+    for name in options:
+        if name not in _OPTIONS:
+            raise ValueError(
+                f"async_options has {show(name)}, but the options are {', '.join(_OPTIONS)}: mend or remove it."
+            )
+    strategy = options.get("sharing_strategy", SharingStrategy.ForkServer)
+    check_type("sharing_strategy", strategy, SharingStrategy)
+    return Settings(
+        buffer_size=check_integer("buffer_size", options.get("buffer_size", 3)),
+        load_indefinitely=check_flag("load_indefinitely", options.get("load_indefinitely", True)),
+        early_preload=check_flag("early_preload", options.get("early_preload", False)),
+        strategy=strategy,
+        producers=max(1, workers),
+        timeout=timeout,
+    )
+
+
+def consumer_of(loader: "DataLoader", settings: Settings, rebatched_worker_size: int | None) -> Consumer:
+    """Return the ring of a loader whose mode is asynchronous."""
+    asked = loader._asked
+    if isinstance(asked.dataset, IterableDataset):
+        if loader.mode is DataLoaderMode.AsyncRebatched:
+            return _rebatching(loader, settings, rebatched_worker_size)
+        size = asked.combined_batch
+        ask = (size, asked.drop_last and size is not None)
+        return Consumer(Stream(*_worker(loader)), settings, lambda epoch: repeat(ask))
+    if has_own_order(loader):
+        # ASYNC-1: a user's sampler may be told of an epoch just before it is begun, and not earlier.
+        settings = replace(settings, load_indefinitely=False, early_preload=False)
+    return Consumer(Batches(*_worker(loader)), settings, _plan(loader))
+
+
+def has_own_order(loader: "DataLoader") -> bool:
+    """Return whether the order of the epochs is made by a sampler of the user's."""
+    return loader._steps is None and not isinstance(loader._asked.dataset, IterableDataset)
+
+
+def _plan(loader: "DataLoader") -> Plan:
+    """Return what each step of an epoch is made of: a list of indices, or one index without batches."""
+    # Not the loader itself, which has the consumer that asks: so it goes with the last reference to it.
+    steps = loader._steps
+    order: Any = loader.batch_sampler if loader.batch_sampler is not None else loader.sampler
+
+    def plan(epoch: int) -> Iterator[Any]:
+        if epoch > MOST_EPOCH:
+            # Looked for ahead of time, and never begun.
+            return iter(())
+        if steps is not None:
+            steps.epoch = epoch
+        return iter(order)
+
+    return plan
+
+
+def _worker(loader: "DataLoader") -> tuple[Any, ...]:
+    asked = loader._asked
+    return (
+        asked.dataset,
+        loader.collate_fn,
+        loader.worker_init_fn,
+        asked.workers,
+        loader._base_seed,
+        asked.options.Distributed.processId,
+        asked.combined_batch or 0,
+    )
+
+
+def _rebatching(loader: "DataLoader", settings: Settings, worker_size: int | None) -> Consumer:
+    asked = loader._asked
+    size = asked.combined_batch
+    if size is None:
+        raise ValueError("batch_size is None, but AsyncRebatched cuts batches of a size: give one, or use Async.")
+    if worker_size is not None:
+        check_integer("rebatched_worker_size", worker_size, most=size)
+    from ..dataloader import DataLoader
+
+    inner = DataLoader(
+        _without_device(asked),
+        asked.dataset,
+        batch_size=worker_size or size,
+        num_workers=asked.workers,
+        # ASYNC-9: nothing is dropped before all workers' elements are together.
+        drop_last=False,
+        auto_distributed_partitioning=False,
+        collate_fn=loader.collate_fn,
+        worker_init_fn=loader.worker_init_fn,
+    )
+    one = replace(settings, producers=1)
+    return Consumer(Items(inner, size, asked.drop_last), one, lambda epoch: repeat(None))
+
+
+def _without_device(asked: LoaderRequest) -> Any:
+    """The same options, but for the factors that make a step of several micro-batches."""
+    options = asked.options.clone()
+    options.deviceIterations(1).replicationFactor(1)
+    options.Training.gradientAccumulation(1)
+    return options
+
+
+def rebatched_length(asked: LoaderRequest) -> int:
+    """Return the steps of an iterable-style dataset that is rebatched. TypeError if they can't be known."""
+    dataset: Any = asked.dataset
+    if asked.workers > 1 and not isinstance(dataset, Split):
+        raise TypeError(
+            f"The steps of {asked.workers} workers over an iterable-style dataset can't be counted, because nobody "
+            f"says what each of them reads: use split(dataset), or don't ask for len(loader)."
+        )
+    return count_steps(len(dataset), asked.combined_batch or 1, asked.drop_last)

@@ -1,0 +1,198 @@
+"""Decides what a producer process does: it carries out orders, one after the other, and says what became of each.
+
+An order names a slot and a place. The producer asks its *supply* for the item of that place and puts it into the slot.
+The supply is what differs: batches of a map-style dataset, batches of a stream, or the items of any iterable
+(`supply.py`). The first item of all fixes the layout; memory is made for it only then, by the consumer.
+"""
+
+import gc
+import os
+import signal
+from collections import deque
+from contextlib import suppress
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import recv_handle
+from typing import Any, NamedTuple, Protocol
+
+import torch
+
+from ..loading.faults import Failure
+from .layout import ICustomArgParser, Layout, adopt, layout_of
+from .ring import Content, Place
+from .shared_memory import attach
+
+_LOOK_AGAIN = 5.0  # seconds after which a producer without orders looks whether its parent is alive
+
+
+class Order(NamedTuple):
+    """Fill this slot with the item of this place. `epoch` is the loader's; `ask` is what the supply is asked for."""
+
+    slot: int
+    place: Place
+    epoch: int
+    ask: Any
+
+
+class Left(NamedTuple):
+    """The orders of epochs before this one are wanted no more."""
+
+    epoch: int
+
+
+class Stop(NamedTuple):
+    """Nothing more is wanted. A closed line says the same, but a fork made meanwhile may keep a copy of it open."""
+
+
+class Memory(NamedTuple):
+    """The slots have this layout; their memory follows as a descriptor."""
+
+    layout: Layout
+
+
+class Said(NamedTuple):
+    """What became of an order; `rows` as `Layout.item` takes them."""
+
+    slot: int
+    content: Content
+    rows: tuple[int, ...] | None = None
+    failure: Failure | None = None
+
+
+class Supply(Protocol):
+    """What a producer puts into slots. It is pickled, or inherited, before it is opened."""
+
+    rows: int
+    """The samples of the last item, where items are batches."""
+    full: int
+    """The samples of a full item, or 0 where that is not known."""
+
+    def open(self, number: int) -> None:
+        """Get ready in producer `number`."""
+        ...
+
+    def layout(self, order: Order) -> Layout | None:
+        """Return the layout of the items, if it is known without making one."""
+        ...
+
+    def item(self, order: Order) -> Any:
+        """Return the item, or a Failure. Raises StopIteration if there is none any more in this epoch."""
+        ...
+
+    def put(self, order: Order, layout: Layout, views: list[torch.Tensor]) -> tuple[int, ...] | Failure | None:
+        """Write the item into a slot, as `Layout.put` does."""
+        ...
+
+
+def produce(
+    line: Connection,
+    supply: Supply,
+    number: int,
+    others: list[Connection],
+    parsers: dict[type, ICustomArgParser],
+) -> None:
+    """Be a producer until the consumer hangs up.
+
+    `others` are ends of lines that a fork has copied, `parsers` are registered where no fork has copied them.
+    """
+    adopt(parsers)
+    # The consumer's to decide: it gets the same interrupt, and hangs up.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # No SystemExit: that is how a dataset may exit, which is an error to be told.
+    signal.signal(signal.SIGTERM, _interrupt)
+    for other in others:
+        other.close()
+    torch.set_num_threads(1)
+    # What a fork has inherited is not this process's to collect; looking at it would copy its pages.
+    gc.freeze()
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        _Producer(line, supply, number).work()
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+class _Producer:
+    def __init__(self, line: Connection, supply: Supply, number: int) -> None:
+        self.line = line
+        self.supply = supply
+        self.orders: deque[Order] = deque()
+        self.wanted = 0
+        self.layout: Layout | None = None
+        self.slots: dict[int, list[torch.Tensor]] = {}
+        self.memory = torch.empty(0)
+        supply.open(number)
+
+    def work(self) -> None:
+        """Carry out orders. EOFError when the consumer has hung up."""
+        while True:
+            while not self.orders or self.line.poll():
+                self._listen()
+            order = self.orders.popleft()
+            if order.place.epoch < self.wanted:
+                # Nobody reads what would be written: the consumer only waits for the slot.
+                self.line.send(Said(order.slot, Content.END))
+            else:
+                self.line.send(self._carry_out(order))
+
+    def _listen(self) -> None:
+        parent = parent_process()
+        assert parent is not None
+        ready: list[Any] = []
+        while not ready:
+            ready = wait([self.line, parent.sentinel], _LOOK_AGAIN)
+            if not ready and parent.pid is not None:
+                # A fork of the parent may keep both open: an error if there is no such process any more.
+                os.kill(parent.pid, 0)
+        if self.line not in ready:
+            raise EOFError("The consumer's process has ended.")
+        message = self.line.recv()
+        if isinstance(message, Stop):
+            raise EOFError("The consumer wants nothing more.")
+        if isinstance(message, Order):
+            self.orders.append(message)
+        elif isinstance(message, Left):
+            self.wanted = message.epoch
+        else:
+            self.layout = message.layout
+            self.memory = attach(recv_handle(self.line))
+
+    def _carry_out(self, order: Order) -> Said:
+        try:
+            rows = self._fill(order)
+        except StopIteration:
+            return Said(order.slot, Content.END)
+        except (Exception, SystemExit) as error:
+            # ASYNC-7: an error travels in place of the item.
+            rows = Failure(error, f"while item {order.place.step} was loaded")
+        if isinstance(rows, Failure):
+            return Said(order.slot, Content.ERROR, failure=rows)
+        return Said(order.slot, Content.ITEM, rows)
+
+    def _fill(self, order: Order) -> tuple[int, ...] | Failure | None:
+        if self.layout is None:
+            known = self.supply.layout(order)
+            if known is not None:
+                self._agree(known)
+        if self.layout is not None:
+            return self.supply.put(order, self.layout, self._views(order.slot))
+        item = self.supply.item(order)
+        if isinstance(item, Failure):
+            return item
+        # WORK-14: the first that comes may be the last of an epoch, after an error or of a worker with a small share.
+        self._agree(layout_of(item, self.supply.rows, self.supply.full))
+        assert self.layout is not None
+        return self.layout.put(item, self._views(order.slot), order.place.step)
+
+    def _agree(self, layout: Layout) -> None:
+        """Tell the consumer the layout, and wait for the memory that it makes."""
+        self.line.send(layout)
+        while self.layout is None:
+            self._listen()
+
+    def _views(self, slot: int) -> list[torch.Tensor]:
+        assert self.layout is not None
+        if slot not in self.slots:
+            self.slots[slot] = self.layout.views(self.memory, slot)
+        return self.slots[slot]

@@ -1,0 +1,1 @@
+"""The emulated device: models that run replicated, and what a call returns."""

@@ -1,0 +1,1 @@
+"""One program started as several instances."""

@@ -1,0 +1,1 @@
+"""A step and what goes into it: the request, collating, workers, errors, restarts."""

@@ -1,0 +1,1 @@
+"""Graphs of pipes, read by workers and ranks."""

@@ -1,0 +1,1 @@
+"""Arithmetic, partition, shuffle and splitting: pure functions that follow the clauses."""

@@ -1,0 +1,158 @@
+"""Decides which cases the golden vectors in `specs/vectors/` hold; this package computes their answers.
+
+    python -m reference.rules.vectors            writes the files
+    python -m reference.rules.vectors --check    exits with 1, and says why, if a file differs
+
+The format is told in `specs/vectors/README.md`. All numbers are below 2**53, so that JSON readers that hold
+numbers as doubles read them exactly.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import product
+from pathlib import Path
+
+from .arithmetic import make_plan
+from .partition import cut, locate, shard
+from .shuffle import permutation
+from .splitting import LAYOUTS, share
+
+FOLDER = Path(__file__).resolve().parents[2] / "specs" / "vectors"
+
+# (samples, micro-batch, gradient accumulation, replicas of a rank, device iterations, ranks)
+PLANS = (
+    (50_000, 32, 1, 1, 1, 1),
+    (50_000, 32, 1, 1, 1, 4),
+    (50_000, 32, 1, 2, 1, 4),
+    (10_000, 16, 1, 1, 50, 1),
+    (10_000, 16, 1, 4, 50, 1),
+    (1_281_167, 8, 16, 4, 2, 16),
+    (100, 4, 3, 2, 2, 2),
+    (0, 1, 1, 1, 1, 1),
+    (0, 4, 2, 2, 2, 3),
+    (1, 1, 1, 1, 1, 2),
+    (3, 2, 1, 1, 1, 2),
+    (7, 8, 1, 1, 1, 1),
+    (8, 8, 1, 1, 1, 1),
+    (9, 8, 1, 1, 1, 1),
+    (10**15, 32, 4, 2, 8, 10**6),
+    (10**15 - 1, 1, 1, 1, 1, 10**6),
+)
+SHARDS = tuple(product((0, 1, 2, 7, 8, 9, 25), (1, 2, 3), (1, 2, 3, 4)))
+STEPS = ((2, 1, 1, 1), (2, 3, 1, 1), (2, 1, 3, 1), (2, 1, 1, 3), (2, 3, 2, 2))
+STREAMS = ((0, 2, 2), (1, 1, 2), (1, 2, 2), (5, 2, 3), (12, 2, 3), (13, 3, 2), (97, 1, 3), (97, 1, 10))
+ORDERS = tuple(product((0, 1, 2, 5, 16), (0, 1, 42, -1, 2**63 - 1), (0, 1, 2)))
+
+
+def arithmetic_vectors() -> Iterator[dict[str, object]]:
+    """Yield each plan, both ways of treating the rest."""
+    for numbers, drop_last in product(PLANS, (True, False)):
+        yield asdict(make_plan(*numbers, drop_last=drop_last))
+
+
+def partition_vectors() -> Iterator[dict[str, object]]:
+    """Yield every rank's steps over an unshuffled dataset, for small cases."""
+    for (samples, combined_batch, ranks), drop_last in product(SHARDS, (True, False)):
+        shards = [shard(samples, combined_batch, ranks, rank, drop_last) for rank in range(ranks)]
+        yield {
+            "samples": samples,
+            "combined_batch": combined_batch,
+            "ranks": ranks,
+            "drop_last": drop_last,
+            "steps_of_rank": [[list(step) for step in cut(part, combined_batch)] for part in shards],
+        }
+
+
+def layout_vectors() -> Iterator[dict[str, object]]:
+    """Yield where each sample of one step goes."""
+    for micro_batch, accumulation, replicas, device_iterations in STEPS:
+        size = micro_batch * accumulation * replicas * device_iterations
+        yield {
+            "micro_batch": micro_batch,
+            "gradient_accumulation": accumulation,
+            "replicas": replicas,
+            "device_iterations": device_iterations,
+            "places": [locate(offset, accumulation, replicas, micro_batch) for offset in range(size)],
+        }
+
+
+def splitting_vectors() -> Iterator[dict[str, object]]:
+    """Yield which elements of a stream each worker of each rank reads."""
+    for (elements, ranks, workers), layout in product(STREAMS, LAYOUTS):
+        shares = [
+            [list(range(elements)[share(elements, rank, ranks, worker, workers, layout)]) for worker in range(workers)]
+            for rank in range(ranks)
+        ]
+        yield {"elements": elements, "ranks": ranks, "workers": workers, "layout": layout, "of_rank_and_worker": shares}
+
+
+def shuffle_vectors() -> Iterator[dict[str, object]]:
+    """Yield orders of this reference, which others need not have. Seeds are text: some pass 2**53."""
+    for samples, seed, epoch in ORDERS:
+        order = permutation(samples, seed, epoch).tolist()
+        yield {"samples": samples, "seed": str(seed), "epoch": epoch, "order": order}
+
+
+def files() -> dict[str, str]:
+    """Return the text of each file by its name."""
+    made: dict[str, tuple[str, Iterator[dict[str, object]]]] = {
+        "arithmetic.json": ("for every loader", arithmetic_vectors()),
+        "partition.json": ("for loaders with contiguous shards", partition_vectors()),
+        "layout.json": ("for loaders with device options", layout_vectors()),
+        "splitting.json": (
+            "for loaders that split streams; others may deal elements out otherwise",
+            splitting_vectors(),
+        ),
+        "shuffle.json": (
+            "for this reference only; others have the properties, not the orders",
+            shuffle_vectors(),
+        ),
+    }
+    return {name: _text(scope, list(cases)) for name, (scope, cases) in made.items()}
+
+
+def _text(scope: str, cases: list[dict[str, object]]) -> str:
+    """Return a JSON object with one case a line, so that a change shows as changed lines."""
+    lines = ",\n".join(f"    {json.dumps(case)}" for case in cases)
+    return f'{{\n  "format": 1,\n  "scope": {json.dumps(scope)},\n  "cases": [\n{lines}\n  ]\n}}\n'
+
+
+def write(folder: Path) -> None:
+    """Write all files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files().items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def differences(folder: Path) -> list[str]:
+    """Return a sentence for each file that is missing or differs from what this code says."""
+    found = []
+    for name, text in files().items():
+        path = folder / name
+        if not path.is_file():
+            found.append(f"{path} is missing: write it with python -m reference.rules.vectors.")
+        elif path.read_text(encoding="utf-8") != text:
+            found.append(f"{path} differs from the reference: find out which is right before you rewrite it.")
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write or check the files; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m reference.rules.vectors", description="Golden vectors.")
+    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="default: specs/vectors")
+    asked = parser.parse_args(arguments)
+    if not asked.check:
+        write(asked.folder)
+        return 0
+    found = differences(asked.folder)
+    for sentence in found:
+        print(sentence, file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
