@@ -84,11 +84,6 @@ def added(scenario: "Scenario") -> list[str]:
     return [WORDS[key_of(conduct=scenario.conduct)][word] for word in scenario.details.split("+") if word]
 
 
-def has(scenario: "Scenario", word: str) -> bool:
-    """Whether the scenario's details say so."""
-    return word in scenario.details.split("+")
-
-
 def check_details(key: str, details: str, code: str) -> None:
     """ValueError unless all words of the details are those of the `key_of` their scenario."""
     for word in details.split("+") if details else []:

@@ -9,7 +9,7 @@ import sys
 import pytest
 from hypothesis import settings
 
-from conformance.loader import interrupts
+from conformance.processes.zygote import heed
 
 settings.register_profile("tests", derandomize=True, deadline=None, database=None)
 settings.load_profile("tests")
@@ -19,7 +19,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Tests that are run in the background interrupt what they start all the same.
-interrupts.heed()
+heed()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,7 +15,8 @@ from conformance.loader import leaks
 from conformance.loader import reading as conduct
 from conformance.loader.interrupts import first, said
 from conformance.loader.probes import Watch
-from conformance.loader.reading import Pass, Reader, Remarks, Stopped
+from conformance.loader.reading import Pass, Reader
+from conformance.processes.calls import Remarks, Stopped
 from conformance.trace import Epoch
 
 _QUIET = 0.15  # seconds without a read after which a loader is taken to have read as far as it will

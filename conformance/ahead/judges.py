@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable
 
 from conformance.contract import Claims
-from conformance.epochs.arithmetic import ends
+from conformance.loader.judging import before_the_fault, ends, in_known_order, remainder, show, usable, whole
 from conformance.loader.samples import odd_one
-from conformance.loader.scenario import DEADLY, Scenario, count, place_of
+from conformance.loader.scenario import DEADLY, Scenario
 from conformance.trace import Epoch, RankRun, Trace
-from conformance.trial.clause import Finding, Verdict, clause, remainder, show, usable
-from conformance.workers.judges_life import before_the_fault, whole
+from conformance.trial.clause import Finding, Verdict, clause
+from conformance.trial.words import count, place_of
 
 
 def ahead(*hooks: str) -> Callable[[Claims], bool]:
@@ -44,11 +44,6 @@ def _same(scenario: Scenario, claims: Claims, one: Epoch, other: Epoch) -> bool:
     if in_known_order(scenario, claims):
         return one.steps == other.steps
     return sorted(one.steps) == sorted(other.steps)
-
-
-def in_known_order(scenario: Scenario, claims: Claims) -> bool:
-    """Whether the steps have one right order: which worker of an iterable dataset comes next is free (WORK-6)."""
-    return claims.in_order and (scenario.dataset == "map" or scenario.num_workers < 2)
 
 
 def _both(rank: int, one: Epoch, other: Epoch) -> tuple[str, ...]:

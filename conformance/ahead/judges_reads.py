@@ -2,10 +2,11 @@
 
 from conformance.ahead.judges import ahead, conduct_of
 from conformance.contract import Claims
-from conformance.epochs.arithmetic import ends
-from conformance.loader.scenario import Scenario, count
+from conformance.loader.judging import ends
+from conformance.loader.scenario import Scenario
 from conformance.trace import RankRun, ReadsAt, Trace
 from conformance.trial.clause import Finding, Verdict, clause
+from conformance.trial.words import count
 
 
 def _reads(rank: RankRun, at: ReadsAt) -> int:

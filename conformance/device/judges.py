@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from conformance.contract import Claims
 from conformance.loader.scenario import Scenario
-from conformance.subjects import has
 from conformance.trace import RankRun, Trace, Value
 from conformance.trial.clause import Finding, Judge, Verdict, clause
+from conformance.trial.words import has
 
 # Two ways to the same number in double precision; a sample that is lost or counted twice moves it far more.
 TOLERANCE = 1e-7

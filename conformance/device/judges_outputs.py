@@ -5,9 +5,10 @@ from math import isnan
 from conformance.contract import Claims
 from conformance.device.judges import agree, device, difference, listed, numbers, possible, trains
 from conformance.loader.scenario import Scenario
-from conformance.subjects import MODES, has
+from conformance.subjects import MODES
 from conformance.trace import RankRun, Trace, Value
 from conformance.trial.clause import Finding, Verdict
+from conformance.trial.words import has
 
 
 def _told(scenario: Scenario, trace: Trace) -> bool:

@@ -9,8 +9,8 @@ from conformance.contract import Implementation
 from conformance.device import models as device_models
 from conformance.device.models import Layout
 from conformance.device.request import ModelRequest
-from conformance.loader import reading as conduct
-from conformance.loader.reading import Stopped
+from conformance.processes import calls
+from conformance.processes.calls import Stopped
 from conformance.processes.random_state import seed_all
 from conformance.processes.task import Task
 from conformance.subjects import MODES
@@ -26,7 +26,7 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     """Build the model that the task asks for, call it as often as there are epochs, and write down what came."""
     seed_all(task.random_seed)
     values: list[Value] = []
-    remarks: conduct.Remarks = []
+    remarks: calls.Remarks = []
     failure: Failure | None = None
     try:
         _call(implementation, task, values, remarks)
@@ -35,27 +35,27 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     return RankRun(task.arguments["rank"], (), failure, remarks=tuple(remarks), values=tuple(values))
 
 
-def _call(implementation: Implementation, task: Task, values: list[Value], remarks: conduct.Remarks) -> None:
+def _call(implementation: Implementation, task: Task, values: list[Value], remarks: calls.Remarks) -> None:
     module = _module(task, task.arguments["rank"])
     trains = "infer" not in task.words
     times = _count(task) if "times" in task.words else 1
     optimizer = device_models.optimizer_of(module, _optimizer(task), times) if trains else None
     request = _request(task, module, optimizer)
     values.append(_weights("start", module))
-    step = conduct.called("model", None, lambda: implementation.offers["model"](request))
+    step = calls.called("model", None, lambda: implementation.offers["model"](request))
     ranks = [_stream(task, rank) for rank in range(request.world_size)]
     plain = _Plain(task, request)
     for number in task.epochs:
         mine = [_part(tensor, number, task.samples) for tensor in ranks[request.rank]][: 2 if trains else 1]
         given = [torch.full_like(each, torch.nan) if request.synthetic else each.clone() for each in mine]
         kept = [each.clone() for each in given]
-        results = conduct.called("step", number, lambda given=given: step(*given))  # type: ignore[misc]
+        results = calls.called("step", number, lambda given=given: step(*given))  # type: ignore[misc]
         if not all(torch.equal(each, before) or request.synthetic for each, before in zip(given, kept, strict=True)):
             remarks.append(("touched", f"call {number}"))
         values += [_value(f"output {number}.{at}", each) for at, each in enumerate(_tensors(results))]
         values.append(_weights(f"weights {number}", module))
         values += plain.call(number, ranks)
-    conduct.close(step, names=("destroy", "close", "shutdown"))
+    calls.close(step, names=("destroy", "close", "shutdown"))
 
 
 class _Plain:

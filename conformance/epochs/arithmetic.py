@@ -3,13 +3,10 @@
 from collections import Counter
 
 from conformance.contract import Claims
-from conformance.loader.scenario import Scenario, count
-from conformance.trace import Epoch, RankRun, Run, Trace
-from conformance.trial.clause import (
-    Finding,
-    Verdict,
+from conformance.loader.judging import (
+    _endings,
     claimed,
-    clause,
+    ends,
     known_samples,
     padded_to_full_steps,
     shard_sizes,
@@ -17,6 +14,10 @@ from conformance.trial.clause import (
     steps_of,
     usable,
 )
+from conformance.loader.scenario import Scenario
+from conformance.trace import Epoch, Trace
+from conformance.trial.clause import Finding, Verdict, clause
+from conformance.trial.words import count
 
 
 @clause("BATCH-1", floor=100)
@@ -280,28 +281,6 @@ def _all_end(trace: Trace) -> list[Finding]:
     # A process that ends or hangs where other loaders are read first may do so in one of those.
     allowed: dict[str, tuple[str, ...]] = {"after": ("died", "hung")}
     return next((findings for run in trace.runs if (findings := ends(run, allowed.get(run.name, ())))), [])
-
-
-def ends(run: Run, allowed: tuple[str, ...]) -> list[Finding]:
-    """What is found of a rank whose run did not come to its end, other than in an `allowed` way."""
-    for rank in run.ranks:
-        if rank.failure and rank.failure.kind not in allowed:
-            circumstance = "" if run.name == "main" else f" ({run.name})"
-            why = "a valid request is answered by an epoch that ends by itself"
-            return [
-                Finding(
-                    f"{rank.failure.kind}-in-{rank.failure.where}", "the epoch ends" + circumstance, _endings(run), why
-                )
-            ]
-    return []
-
-
-def _endings(run: Run) -> tuple[str, ...]:
-    return tuple(f"rank {rank.rank}: {_ending(rank)}" for rank in run.ranks[:5])
-
-
-def _ending(rank: RankRun) -> str:
-    return rank.failure.sentence() if rank.failure else count(sum(len(epoch.steps) for epoch in rank.epochs), "step")
 
 
 def _full(scenario: Scenario) -> str:

@@ -11,9 +11,11 @@ from conformance.epochs.partition import (
     too_much_padding,
     unbalanced,
 )
-from conformance.loader.scenario import Scenario, count
+from conformance.loader.judging import known_samples, missing, remainder, show, usable
+from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Run, Trace
-from conformance.trial.clause import Finding, Verdict, clause, known_samples, missing, remainder, show, usable
+from conformance.trial.clause import Finding, Verdict, clause
+from conformance.trial.words import count
 
 # Two orders are "the same" only where chance would make them so less often than this.
 _COINCIDENCE = log(1e-9)

@@ -7,14 +7,9 @@ ones as well.
 from collections.abc import Callable
 
 from conformance.contract import Claims
-from conformance.loader.scenario import Scenario, count
-from conformance.trace import Epoch, Run, Trace
-from conformance.trial.clause import (
-    Finding,
-    Verdict,
+from conformance.loader.judging import (
     allowed_repeats,
     claimed,
-    clause,
     dropped_limit,
     known_samples,
     listed,
@@ -25,6 +20,10 @@ from conformance.trial.clause import (
     show,
     usable,
 )
+from conformance.loader.scenario import Scenario
+from conformance.trace import Epoch, Run, Trace
+from conformance.trial.clause import Finding, Verdict, clause
+from conformance.trial.words import count
 
 
 @clause("PART-1", applies=remainder, floor=100)

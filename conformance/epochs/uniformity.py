@@ -12,9 +12,10 @@ from itertools import pairwise, permutations
 from math import factorial, log, sqrt
 
 from conformance.contract import Claims
+from conformance.loader.judging import show
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Trace
-from conformance.trial.clause import Finding, Verdict, clause, show
+from conformance.trial.clause import Finding, Verdict, clause
 
 _LEAST_CHANCE = log(1e-12)
 _CHI_SQUARE_DEVIATIONS = 6.0

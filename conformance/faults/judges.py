@@ -1,10 +1,10 @@
 """Chapter 10, faults: the judges of ERROR-* and LEAK-*, on scenarios in which something goes wrong, once."""
 
 from conformance.contract import Claims
+from conformance.loader.judging import before_the_fault, failed_while_loading, show
 from conformance.loader.scenario import DEADLY, FAULTS, Scenario
 from conformance.trace import Failure, RankRun, Subject, Trace
-from conformance.trial.clause import Finding, Verdict, clause, show
-from conformance.workers.judges_life import before_the_fault, failed_while_loading
+from conformance.trial.clause import Finding, Verdict, clause
 
 # Memory may grow by this much in 32 epochs of 1 MiB each: half of what a loader keeps that keeps them all.
 _GROWTH = 16 * 2**20

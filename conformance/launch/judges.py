@@ -7,9 +7,9 @@ from typing import Any
 from conformance.contract import Claims
 from conformance.launch.run import WORDS
 from conformance.loader.scenario import Scenario
-from conformance.subjects import has
 from conformance.trace import RankRun, Trace
 from conformance.trial.clause import Finding, Judge, Verdict, clause
+from conformance.trial.words import has
 
 _ENDS = ("fails", "killed", "term", "int")
 

@@ -19,8 +19,8 @@ from typing import IO, Any
 from conformance.contract import Implementation
 from conformance.launch import lines as launch_lines
 from conformance.launch import probe as launch_probe
-from conformance.loader import reading as conduct
-from conformance.loader.reading import Remarks, Stopped
+from conformance.processes import calls
+from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task
 from conformance.trace import Failure, RankRun
 
@@ -76,7 +76,7 @@ def _launch(implementation: Implementation, task: Task, folder: Path, remarks: R
     orders = folder / "orders.json"
     orders.write_text(json.dumps(_orders(implementation, task, folder)), "utf-8")
     program = [sys.executable, str(Path(launch_probe.__file__)), str(orders), *WORDS]
-    command = conduct.called("launch", None, lambda: implementation.offers["launch"](program, replicas, instances))
+    command = calls.called("launch", None, lambda: implementation.offers["launch"](program, replicas, instances))
     try:
         process = subprocess.Popen(
             [str(word) for word in command],

@@ -63,18 +63,6 @@ def _read_and_end(read: Callable[[], Any], folder: str) -> None:
         os._exit(code)
 
 
-def forget_exit_handlers() -> None:
-    """Let go of the handlers of a process that was forked from a person's own: they are not this one's to run."""
-    import weakref
-    from multiprocessing import util
-
-    atexit._clear()
-    atexit.register(util._exit_function)  # type: ignore[attr-defined]
-    # It registers a handler of its own with the first finalizer that is made from here on.
-    for name, value in (("_registry", {}), ("_registered_with_atexit", False)):
-        setattr(weakref.finalize, name, value)
-
-
 def _wait(child: int, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
     """Whether the child has ended; waits for that, or for something else, for some seconds."""
     deadline = time.monotonic() + seconds

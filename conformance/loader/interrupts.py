@@ -18,15 +18,6 @@ _UNTIL_ASKED, _UNTIL_ASLEEP, _UNTIL_NOTICED = 3.0, 1.0, 3.0
 _ASLEEP = 12  # looks in a row
 
 
-def heed() -> None:
-    """Let SIGINT interrupt this process and those that it starts, as it does in a terminal.
-
-    A shell lets what it starts in the background ignore it, and with that every process of the run.
-    """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 def interrupt(folder: str, consumer: int) -> None:
     """Called by the read of a sample: interrupt the consumer once it asks for the step, and wait until it noticed."""
     if _within(_UNTIL_ASKED, lambda: said(folder, "asks")):

@@ -5,7 +5,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from conformance.loader import datasets, leaks, samples
-from conformance.loader.reading import Reader, Remarks
+from conformance.loader.reading import Reader
+from conformance.processes.calls import Remarks
 
 _WARM_EPOCHS, _MORE_EPOCHS = 8, 32  # memory is compared after the first few epochs, and after many more
 

@@ -5,6 +5,7 @@ Nothing here judges. What takes the whole process down is seen from outside, by 
 
 import gc
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,12 +18,15 @@ from conformance.contract import Implementation, Request
 from conformance.loader import datasets, endings, leaks, probes
 from conformance.loader import kinds as conduct_kinds
 from conformance.loader import reading as conduct
-from conformance.loader.reading import Reader, Remarks, Stopped
-from conformance.loader.scenario import DEADLY, ODD_KINDS, place_of
-from conformance.processes import random_state
+from conformance.loader.probes import Watch, WatchedIterable, WatchedMap
+from conformance.loader.reading import Reader
+from conformance.loader.scenario import DEADLY, ODD_KINDS
+from conformance.processes import calls, random_state
+from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task
 from conformance.restarts.conduct import Restarts
 from conformance.trace import Epoch, Failure, RandomState, RankRun, Saved
+from conformance.trial.words import place_of
 
 # The loader that is read first in a process "after other loaders" (the variant `after`): nothing like the scenario's.
 _OTHER_SAMPLES = 7
@@ -60,7 +64,7 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
         failure = stopped.failure
     except RuntimeError as error:
         # torch raises a worker's death from its signal handler, wherever the main thread is at that moment.
-        failure = Failure("raised", "step", conduct.described(error))
+        failure = Failure("raised", "step", calls.described(error))
     after = random_state.last_digests()
     # A library that is imported on the way has a state only afterwards: nothing can be said about it.
     states = tuple(RandomState(name, before[name], after[name]) for name in before if name in after)
@@ -124,7 +128,7 @@ def _read(
     if task.conduct == "quit" and watch is not None:
         _end_a_process(implementation, request, watch, found)
         return
-    loader = conduct.called("load", None, lambda: implementation.load(request))
+    loader = calls.called("load", None, lambda: implementation.load(request))
     if loader is None or not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")):
         what = f"load(request) gives {_short(loader)}, which can't be iterated; return the loader"
         raise Stopped("unusable", "load", what)
@@ -139,13 +143,13 @@ def _read(
     except Stopped:
         # What stopped the reading is told, and not what closing makes of it.
         with suppress(Stopped):
-            conduct.close(loader)
+            calls.close(loader)
         raise
     if task.conduct == "dropped":
         del loader, reader, request
         gc.collect()
     else:
-        conduct.close(loader, times=2 if task.conduct == "ended" else 1)
+        calls.close(loader, times=2 if task.conduct == "ended" else 1)
 
 
 def _save_or_go_on(
@@ -153,7 +157,7 @@ def _save_or_go_on(
 ) -> None:
     restarts = Restarts(
         reader,
-        lambda: conduct.called("load", None, lambda: implementation.load(request)),
+        lambda: calls.called("load", None, lambda: implementation.load(request)),
         task.epochs,
         frozenset(task.words),
         found.epochs,
@@ -251,7 +255,7 @@ def _request(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
         hooks["collate_fn"] = probes.BreakingCollate(watch)
     if task.fault.startswith("init"):
         hooks["worker_init_fn"] = probes.BreakingInitialiser(watch)
-    dataset = probes.watched(task.dataset, task.samples, watch)
+    dataset = watched(task.dataset, task.samples, watch)
     return Request(dataset=dataset, workdir=folder, **{**task.arguments, **hooks})
 
 
@@ -269,3 +273,14 @@ def _number(value: Any) -> int:
 
 def _short(value: Any) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
+
+
+def watched(dataset: str, length: int, watch: Watch) -> Any:
+    """The probe of a style; an iterable one is torch's kind of iterable where torch is loaded."""
+    if dataset == "map":
+        return WatchedMap(length, watch)
+    if "torch" in sys.modules:
+        from conformance.loader.torch_probe import TorchIterable
+
+        return TorchIterable(length, watch)
+    return WatchedIterable(length, watch)

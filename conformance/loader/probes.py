@@ -18,8 +18,8 @@ from conformance.loader.datasets import FIRST_SAMPLE, MapDataset
 from conformance.loader.interrupts import first, interrupt, said
 from conformance.loader.reach import reaches
 from conformance.loader.samples import sample_of
-from conformance.loader.scenario import place_of
 from conformance.trace import Read
+from conformance.trial.words import place_of
 
 _DRAW = 2**53  # large enough that two streams of draws don't meet by chance
 
@@ -111,17 +111,6 @@ class WatchedIterable:
         for index in range(self.length):
             self.watch.read(index, self)
             yield sample_of(self.watch.kind, FIRST_SAMPLE + index, self)
-
-
-def watched(dataset: str, length: int, watch: Watch) -> Any:
-    """The probe of a style; an iterable one is torch's kind of iterable where torch is loaded."""
-    if dataset == "map":
-        return WatchedMap(length, watch)
-    if "torch" in sys.modules:
-        from conformance.loader.torch_probe import TorchIterable
-
-        return TorchIterable(length, watch)
-    return WatchedIterable(length, watch)
 
 
 class BreakingCollate:

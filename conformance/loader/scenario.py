@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from conformance import subjects
+from conformance.trial.words import count
 
 # What the second run of a scenario changes; each is a promise that the delivery does not (or does) depend on it.
 Variant = Literal[
@@ -235,11 +236,6 @@ class Scenario:
         return words + (["rebatched"] if self.rebatched else [])
 
 
-def place_of(word: str) -> int:
-    """The number behind the @ of a fault or a conduct."""
-    return int(word.partition("@")[2])
-
-
 def _told(word: str, texts: dict[str, str], **numbers: int) -> str:
     name, _, place = word.partition("@")
     return texts[name].format(place, **numbers) if word else ""
@@ -289,13 +285,6 @@ def _part(part: str, code: str) -> tuple[str, Any]:
     if name in _REFUSABLE and value in REFUSED_VALUES:
         return "refusal", part
     raise ValueError(f"{part!r} in the case {code!r} can't be read; a case looks like n1,w2,b1,keep")
-
-
-def count(number: int, noun: str) -> str:
-    """``1 sample``, ``2 samples``."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number} {noun}es" if noun.endswith("tch") else f"{number} {noun}s"
 
 
 def simpler(scenario: Scenario, **changes: object) -> Scenario:

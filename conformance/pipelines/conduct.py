@@ -4,8 +4,10 @@ from typing import Any
 
 from conformance.loader import datasets
 from conformance.loader import reading as conduct
-from conformance.loader.reading import Pass, Reader, Remarks
+from conformance.loader.reading import Pass, Reader
 from conformance.pipelines.scenario import LIMIT, PAUSE
+from conformance.processes import calls
+from conformance.processes.calls import Remarks
 from conformance.trace import Epoch
 
 Epochs = list[Epoch]
@@ -15,9 +17,9 @@ def reseed(reader: Reader, loader: Any, numbers: tuple[int, ...], seed: int, epo
     """Read the epochs, and again after the same seed; then one of another seed."""
     times = len(numbers)
     conduct.read_epochs(reader, numbers, epochs)
-    conduct.called("load", None, lambda: loader.seed(seed))
+    calls.called("load", None, lambda: loader.seed(seed))
     conduct.read_epochs(reader, tuple(range(times, 2 * times)), epochs)
-    conduct.called("load", None, lambda: loader.seed(seed + 1))
+    calls.called("load", None, lambda: loader.seed(seed + 1))
     conduct.read_epochs(reader, (2 * times,), epochs)
 
 
@@ -51,7 +53,7 @@ def shut(reader: Reader, loader: Any, epochs: Epochs, remarks: Remarks, place: i
     going, more = _some(reader, 0, place) if place else (None, False)
     if going is not None:
         epochs.append(going.epoch(left=True))
-    conduct.close(loader, times=2, names=("shutdown",))
+    calls.close(loader, times=2, names=("shutdown",))
     if going is not None and more:
         remarks.append(("after-end", f"next() {asked(going)}"))
     try:
@@ -71,11 +73,11 @@ def limit(reader: Reader, epochs: Epochs, samples: int) -> None:
     """Read an epoch in pieces."""
     going = reader.begin(0)
     iterator = _own(going)
-    conduct.called("step", 0, lambda: iterator.limit(LIMIT))
+    calls.called("step", 0, lambda: iterator.limit(LIMIT))
     for _ in range(samples + 2):
         if _piece(reader, going, epochs) < LIMIT:
             return
-        conduct.called("step", 0, lambda: iterator.resume())
+        calls.called("step", 0, lambda: iterator.resume())
 
 
 def pause(reader: Reader, epochs: Epochs) -> None:
@@ -84,8 +86,8 @@ def pause(reader: Reader, epochs: Epochs) -> None:
     # Nothing comes of who is paused.
     _piece(reader, going, epochs, begin=0)
     iterator = _own(going)
-    conduct.called("step", 0, lambda: iterator.limit(None))
-    conduct.called("step", 0, lambda: iterator.resume())
+    calls.called("step", 0, lambda: iterator.limit(None))
+    calls.called("step", 0, lambda: iterator.resume())
     _piece(reader, going, epochs)
     _paused(reader, 1, 1)
     conduct.read_epochs(reader, (1,), epochs)
@@ -97,11 +99,11 @@ def _paused(reader: Reader, number: int, count: int) -> Pass:
     iterator = _own(going)
     by_hand = hasattr(iterator, "pause")
     if not by_hand:
-        conduct.called("step", number, lambda: iterator.limit(count))
+        calls.called("step", number, lambda: iterator.limit(count))
     while len(going.steps) < count and reader.step(going):
         pass
     if by_hand:
-        conduct.called("step", number, lambda: iterator.pause())
+        calls.called("step", number, lambda: iterator.pause())
     return going
 
 

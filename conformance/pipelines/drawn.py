@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from conformance.contract import Claims
 from conformance.loader.scenario import Scenario, from_code
-from conformance.subjects import has, joined
+from conformance.subjects import joined
+from conformance.trial.words import has
 
 # Codes, but for the word "pipeline"; of each line the simplest comes first.
 _TRIED = (

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from conformance.loader.reading import Remarks
+from conformance.processes.calls import Remarks
 
 # What stands in an error's text as a number and counts nothing: addresses, ports, lines of files, versions.
 _NO_COUNTS = re.compile(r"\d+(\.\d+)+(\]?:\d+)?|:\d+|\blines? \d+|0x[0-9a-f]+")

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Callable
 
 from conformance.contract import Claims
+from conformance.loader.judging import listed
 from conformance.loader.scenario import Scenario
 from conformance.pipelines.scenario import FILTERS, GRAPHS, kept
-from conformance.subjects import has
 from conformance.trace import RankRun, Trace
-from conformance.trial.clause import Finding, Judge, Verdict, clause, listed
+from conformance.trial.clause import Finding, Judge, Verdict, clause
+from conformance.trial.words import has
 
 # Whose matter it is that a run fails which could be met, by what the scenario is about; the first that is said counts.
 _OWNERS = (

@@ -1,12 +1,12 @@
 """Chapter 8, how epochs and loaders end: decides what an error, an early exit and a shutdown must lead to."""
 
 from conformance.contract import Claims
-from conformance.loader.scenario import Scenario, place_of
+from conformance.loader.scenario import Scenario
 from conformance.pipelines.judges import elements, failure_of, pipe, plain, rows, shown
 from conformance.pipelines.scenario import LIMIT, PAUSE
-from conformance.subjects import has
 from conformance.trace import Failure, RankRun, Trace
 from conformance.trial.clause import Finding, Verdict
+from conformance.trial.words import has, place_of
 
 _ENDS = ("kill", "exit", "init")
 

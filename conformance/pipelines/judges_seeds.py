@@ -3,11 +3,12 @@
 from itertools import combinations
 
 from conformance.contract import Claims
+from conformance.loader.judging import listed
 from conformance.loader.scenario import Scenario
 from conformance.pipelines.judges import elements, parts, pipe, plain, rows, shown, uneven
-from conformance.subjects import has
 from conformance.trace import Trace
-from conformance.trial.clause import Finding, Verdict, listed
+from conformance.trial.clause import Finding, Verdict
+from conformance.trial.words import has
 
 # From so many on, two orders are alike by chance once in 10^18.
 _MANY = 20

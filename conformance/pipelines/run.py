@@ -14,15 +14,17 @@ from conformance.contract import Implementation
 from conformance.loader import member
 from conformance.loader import reading as conduct
 from conformance.loader.probes import BreakingInitialiser, Watch
-from conformance.loader.reading import Reader, Remarks, Stopped
-from conformance.loader.scenario import place_of
+from conformance.loader.reading import Reader
 from conformance.pipelines import conduct as conducts
 from conformance.pipelines.graph import build
 from conformance.pipelines.heard import Heard
 from conformance.pipelines.request import PipelineRequest
+from conformance.processes import calls
+from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.random_state import seed_all
 from conformance.processes.task import Task
 from conformance.trace import Epoch, RankRun, Value
+from conformance.trial.words import place_of
 
 _BAD_SEEDS, _GOOD_SEEDS = (-1, 2**64), (0, 2**64 - 1)
 
@@ -103,13 +105,13 @@ class _Reading:
         except Stopped:
             # What stopped the reading is told, and not what closing makes of it.
             with suppress(Stopped):
-                conduct.close(loader, names=("shutdown",))
+                calls.close(loader, names=("shutdown",))
             raise
         if self.task.conduct == "dropped":
             del loader, heard, reader
             gc.collect()
         else:
-            conduct.close(loader, times=2 if self.task.conduct else 1, names=("shutdown",))
+            calls.close(loader, times=2 if self.task.conduct else 1, names=("shutdown",))
 
     def _loader(self, function: str) -> Any:
         arguments, words = self.task.arguments, self.task.words
@@ -119,9 +121,9 @@ class _Reading:
             seed=arguments["seed"] + (arguments["rank"] if "own" in words else 0),
             worker_init_fn=self._initialiser(),
         )
-        loader = conduct.called("load", None, lambda: self.implementation.offers[function](request))
+        loader = calls.called("load", None, lambda: self.implementation.offers[function](request))
         if "unseeded" not in words and "bounds" not in words:
-            conduct.called("load", None, lambda: loader.seed(request.seed))
+            calls.called("load", None, lambda: loader.seed(request.seed))
         return loader
 
     def _initialiser(self) -> BreakingInitialiser | None:
@@ -145,7 +147,7 @@ class _Reading:
         """How an epoch of that seed fails, or nothing."""
 
         def read(reader: Reader, loader: Any) -> None:
-            conduct.called("load", None, lambda: loader.seed(seed))
+            calls.called("load", None, lambda: loader.seed(seed))
             reader.rest(reader.begin(0))
 
         try:
@@ -157,10 +159,10 @@ class _Reading:
     def _wrong_order(self) -> None:
         loader = self._loader("wrong_order")
         try:
-            conduct.called("iter", 0, lambda: next(iter(loader), None))
+            calls.called("iter", 0, lambda: next(iter(loader), None))
         finally:
             with suppress(Stopped):
-                conduct.close(loader, names=("shutdown",))
+                calls.close(loader, names=("shutdown",))
 
 
 def _watch(task: Task, workdir: str, name: str) -> Watch:

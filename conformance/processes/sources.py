@@ -4,6 +4,7 @@ A zygote has imported the implementation; members are forked from it. It is an i
 one where the implementation only exists here.
 """
 
+import atexit
 import gc
 import json
 import os
@@ -118,7 +119,6 @@ class ForkedSource:
 
     def start(self, hash_seed: str, workdir: str) -> Zygote:
         """Fork one; it has this process's hash seed."""
-        from conformance.loader import endings
         from conformance.processes import zygote
 
         # Here, and not in each fork: the second time, next to nothing is left to do.
@@ -135,7 +135,7 @@ class ForkedSource:
                 for end in list(_our_ends):
                     end.close()
                 os.setsid()
-                endings.forget_exit_handlers()
+                forget_exit_handlers()
                 zygote.serve(Connection(theirs.detach()), lambda: loaded, workdir)
                 code = 0
             finally:
@@ -156,3 +156,15 @@ def connection(ours: socket.socket) -> Connection:
     made = Connection(ours.detach())
     _our_ends.add(made)
     return made
+
+
+def forget_exit_handlers() -> None:
+    """Let go of the handlers of a process that was forked from a person's own: they are not this one's to run."""
+    import weakref
+    from multiprocessing import util
+
+    atexit._clear()
+    atexit.register(util._exit_function)  # type: ignore[attr-defined]
+    # It registers a handler of its own with the first finalizer that is made from here on.
+    for name, value in (("_registry", {}), ("_registered_with_atexit", False)):
+        setattr(weakref.finalize, name, value)

@@ -23,7 +23,7 @@ from multiprocessing.reduction import recv_handle
 from typing import Any
 
 from conformance.contract import AdapterError, Implementation
-from conformance.loader import interrupts, member
+from conformance.loader import member
 from conformance.processes import huge_pages
 from conformance.processes.origin import Origin, origin_of
 from conformance.processes.task import Task
@@ -103,7 +103,7 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
     # A session of its own, so that the workers which a loader starts can be ended with it.
     os.setsid()
     _die_with_parent()
-    interrupts.heed()
+    heed()
     temporary = os.path.join(workdir, "t")
     os.makedirs(temporary, exist_ok=True)
     # A temporary folder of its own, so that what is left in it is this member's.
@@ -198,3 +198,12 @@ def main() -> None:
         # What the implementation's import wants done at the end is done; taking torch's modules apart is for nothing.
         atexit._run_exitfuncs()
         os._exit(0)
+
+
+def heed() -> None:
+    """Let SIGINT interrupt this process and those that it starts, as it does in a terminal.
+
+    A shell lets what it starts in the background ignore it, and with that every process of the run.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

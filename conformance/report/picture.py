@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from conformance.contract import Claims
-from conformance.loader.scenario import Scenario, count
+from conformance.loader.judging import dropped_limit, known_samples, listed, missing, padded_to_full_steps
+from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, RankRun, Run, Trace
-from conformance.trial.clause import dropped_limit, known_samples, listed, missing, padded_to_full_steps
+from conformance.trial.words import count
 
 Mark = Literal["", "again", "padded", "foreign"]
 MOST_RUNS, MOST_EPOCHS, MOST_RANKS, MOST_STEPS, MOST_SAMPLES = 4, 4, 16, 24, 16

@@ -17,7 +17,6 @@ from conformance.clauses import CLAUSES
 from conformance.contract import Claims, Request
 from conformance.loader.leaks import GRACE, SHORT_GRACE
 from conformance.loader.runs import SEED_STRIDE, observe, with_unshuffled
-from conformance.loader.scenario import place_of
 from conformance.processes.fleet import Fleet
 from conformance.processes.sources import HASH_SEEDS, SpawnedSource
 from conformance.processes.task import Task
@@ -28,6 +27,7 @@ from conformance.report.spec_text import clause_text
 from conformance.report.text import COLUMNS, REPRO_FOLDER
 from conformance.trace import Epoch, RankRun, Saved, Trace
 from conformance.trial.campaign import Case
+from conformance.trial.words import place_of
 
 PATIENCE = 10.0
 # Whoever orders by the clock, or by nothing at all, gives the same small order twice now and then.

@@ -15,8 +15,9 @@ from conformance.report.guarantees import guarantee_line
 from conformance.report.spec_text import clause_text
 from conformance.report.unclaimed import unclaimed_line
 from conformance.trial.campaign import Case
-from conformance.trial.clause import Level, clipped
+from conformance.trial.clause import Level
 from conformance.trial.outcome import Outcome, Report
+from conformance.trial.words import clipped
 
 __all__ = ["failure_block", "has_script", "summary"]
 

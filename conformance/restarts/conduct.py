@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.loader.reading import Pass, Reader, Stopped, called, read_epochs
+from conformance.loader.reading import Pass, Reader, read_epochs
+from conformance.processes.calls import Stopped, called
 from conformance.trace import Epoch, Saved, Where
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 
 from conformance.contract import Claims
+from conformance.loader.judging import remainder
 from conformance.loader.scenario import Scenario, Style, simpler
-from conformance.trial.clause import remainder
 
 _PLAIN = ("",) * 8
 _STATES = ("watched", "held", "shared", "used", "relayed", "again", "again", "left", "onward", "broken")

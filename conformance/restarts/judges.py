@@ -4,7 +4,7 @@ The loader that gave the state has gone on as well. What it delivered then is wh
 """
 
 from conformance.contract import Claims
-from conformance.epochs.arithmetic import ends
+from conformance.loader.judging import ends
 from conformance.loader.scenario import Scenario
 from conformance.restarts.judging import (
     OF_STATES,

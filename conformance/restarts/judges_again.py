@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from conformance.contract import Claims
-from conformance.epochs.arithmetic import ends
+from conformance.loader.judging import ends
 from conformance.loader.scenario import Scenario
 from conformance.restarts.judging import (
     difference,

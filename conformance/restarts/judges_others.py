@@ -7,12 +7,12 @@ after it, once, over all ranks: but for what the claimed policy repeats or drops
 from collections import Counter
 
 from conformance.contract import Claims
-from conformance.epochs.arithmetic import ends
+from conformance.loader.judging import dropped_limit, ends, listed, remainder, show
 from conformance.loader.scenario import Scenario
 from conformance.restarts.judging import before, flat, ranks_at, resumes, told, words_of
 from conformance.subjects import OF_OTHERS, resumed
 from conformance.trace import Run, Trace
-from conformance.trial.clause import Finding, Verdict, clause, dropped_limit, listed, remainder, show
+from conformance.trial.clause import Finding, Verdict, clause
 
 # What an elastic loader goes on with.
 _ELASTIC = ("wider", "narrower", "staffed")

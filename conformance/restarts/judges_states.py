@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from conformance.contract import Claims
-from conformance.epochs.arithmetic import ends
-from conformance.loader.scenario import Scenario, place_of
+from conformance.loader.judging import ends
+from conformance.loader.scenario import Scenario
 from conformance.restarts.judging import (
     OF_STATES,
     difference,
@@ -23,6 +23,7 @@ from conformance.restarts.judging import (
 from conformance.subjects import OF_OTHERS
 from conformance.trace import RankRun, Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
+from conformance.trial.words import place_of
 
 
 @clause("RESUME-6", family="resume", dataset="any", applies=resumes, floor=3)

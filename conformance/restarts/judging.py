@@ -1,11 +1,11 @@
 """What the judges of chapter 9 share: decides where a state was taken, what came before it, and what must follow."""
 
-from conformance.ahead.judges import in_known_order
 from conformance.contract import Claims
-from conformance.epochs.arithmetic import ends
-from conformance.loader.scenario import Scenario, place_of
+from conformance.loader.judging import ends, in_known_order, listed, show
+from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, RankRun, Run, Trace
-from conformance.trial.clause import Finding, Verdict, listed, show
+from conformance.trial.clause import Finding, Verdict
+from conformance.trial.words import place_of
 
 Steps = tuple[tuple[int, ...], ...]
 

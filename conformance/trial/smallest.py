@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
-from conformance.loader.scenario import Scenario, place_of, simpler
+from conformance.loader.scenario import Scenario, simpler
 from conformance.subjects import joined, key_of
+from conformance.trial.words import place_of
 
 
 def simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:

@@ -3,7 +3,8 @@
 from collections.abc import Collection
 
 from conformance.clauses import Clause
-from conformance.loader.scenario import Scenario, count
+from conformance.loader.scenario import Scenario
+from conformance.trial.words import count
 
 # Clauses that can't be judged of a loader that violates one of those on the right. Who swallows errors has none that
 # comes in its place, and nothing after it; who ignores seed or epoch does not add them. Who goes on wrongly after one

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from itertools import combinations
 
 from conformance.contract import Claims
-from conformance.epochs.arithmetic import ends
-from conformance.loader.scenario import Scenario, count
+from conformance.loader.judging import ends, listed, missing, repeated, show, usable
+from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, RankRun, Read, Run, Trace
-from conformance.trial.clause import Finding, Verdict, clause, listed, missing, repeated, show, usable
+from conformance.trial.clause import Finding, Verdict, clause
+from conformance.trial.words import count
 
 # A worker of an epoch of a rank, and the numbers that it drew, in order: (library, number).
 StreamKey = tuple[int, int, int]

@@ -1,9 +1,10 @@
 """Chapter 4, life cycle: the judges of WORK-12 to WORK-17, on consumers that do more than read and close."""
 
 from conformance.contract import Claims
-from conformance.loader.scenario import Scenario, place_of
+from conformance.loader.judging import failed_while_loading, show, whole
+from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, RankRun, Trace
-from conformance.trial.clause import Finding, Verdict, clause, show
+from conformance.trial.clause import Finding, Verdict, clause
 
 
 @clause("WORK-12", family="life", dataset="any", floor=4)
@@ -107,28 +108,6 @@ def types_survive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         why = "what a model sees is then not what the dataset gave"
         return [Finding(f"types-{scenario.kind}", expected, (told,), why)]
     return []
-
-
-def whole(scenario: Scenario, claims: Claims, epoch: Epoch) -> bool:
-    """Whether an epoch of one rank holds every sample once, and, unshuffled, in order; padding may follow."""
-    if epoch.failure:
-        return False
-    samples = epoch.samples
-    expected = list(range(scenario.samples))
-    pads = claims.when_keeping == "pad" and set(samples[scenario.samples :]) <= set(expected)
-    first = list(samples[: scenario.samples] if pads else samples)
-    in_order = claims.in_order and scenario.dataset == "map"
-    return first == expected if in_order else sorted(first) == expected
-
-
-def failed_while_loading(rank: RankRun) -> bool:
-    """Whether a loader that reads the whole dataset in `load` failed there: before any epoch, and it is right to."""
-    return rank.failure is not None and rank.failure.kind == "raised" and rank.failure.where == "load"
-
-
-def before_the_fault(scenario: Scenario) -> list[int]:
-    """The samples of the steps before the one that holds the failing sample."""
-    return list(range(place_of(scenario.fault) // scenario.batch_size * scenario.batch_size))
 
 
 def _amiss(scenario: Scenario, epoch: Epoch) -> str:

@@ -19,8 +19,10 @@ from conformance.contract import AHEAD, AdapterError, Claims, parse_claims
 from conformance.loader import endings, leaks
 from conformance.loader.interrupts import first, interrupt
 from conformance.loader.probes import Watch
-from conformance.loader.reading import Reader, Remarks
+from conformance.loader.reading import Reader
 from conformance.loader.scenario import Scenario, from_code
+from conformance.processes.calls import Remarks
+from conformance.processes.sources import forget_exit_handlers
 from conformance.trace import Epoch, RankRun, Run, Trace
 from conformance.trial.tiers import always_tried, drawn
 
@@ -282,7 +284,7 @@ def _end_alone(read: Callable[[], Any], folder: Path) -> str | None:
     """End a process that has none of the handlers of this one, as a member has none."""
 
     def read_alone() -> Any:
-        endings.forget_exit_handlers()
+        forget_exit_handlers()
         return read()
 
     return endings.end_a_process(read_alone, str(folder))

@@ -1,0 +1,157 @@
+"""What the judges of loaders share: the arithmetic of a claim, what was delivered, and how it is shown to a person."""
+
+from collections import Counter
+
+from conformance.contract import Claims
+from conformance.loader.scenario import Scenario
+from conformance.trace import Epoch, RankRun, Run
+from conformance.trial.clause import Finding
+from conformance.trial.words import clipped, count, place_of
+
+_MOST_LINES = 5
+_MOST_WIDTH = 72
+
+
+def remainder(claims: Claims) -> bool:
+    """Whether anything is promised about samples that do not divide evenly; without it no shard has a known size."""
+    return claims.when_dropping is not None or claims.when_keeping is not None
+
+
+def shard_sizes(scenario: Scenario, claims: Claims) -> tuple[int, int] | None:
+    """(smallest, largest) number of samples that a rank's shard may hold before it is cut into steps; None: no claim.
+
+    "drop" floors, "pad" rounds up, "uneven" allows both. One rank holds everything, whatever is claimed.
+    """
+    samples, ranks = scenario.samples, scenario.world_size
+    floor, ceiling = samples // ranks, -(-samples // ranks)
+    policy = claims.policy(scenario.drop_last)
+    if policy is None:
+        return None
+    return {"drop": (floor, floor), "pad": (ceiling, ceiling), "uneven": (floor, ceiling)}[policy]
+
+
+def padded_to_full_steps(scenario: Scenario, claims: Claims) -> int | None:
+    """The shard that is allowed too when "pad" is claimed and the rest is kept: a full last step on every rank."""
+    if scenario.drop_last or claims.when_keeping != "pad":
+        return None
+    step = scenario.combined_batch
+    return step * -(-scenario.samples // (step * scenario.world_size))
+
+
+def allowed_repeats(scenario: Scenario, claims: Claims, delivered: int) -> int:
+    """How many repeats padding explains in an epoch in which `delivered` samples came over all ranks (PART-4)."""
+    if claims.policy(scenario.drop_last) != "pad":
+        return 0
+    return max(-scenario.samples % scenario.world_size, delivered - scenario.samples)
+
+
+def steps_of(samples: int, scenario: Scenario) -> int:
+    """The steps of a shard: whole ones under drop_last, else the rest as well."""
+    step = scenario.combined_batch
+    return samples // step if scenario.drop_last else -(-samples // step)
+
+
+def dropped_limit(scenario: Scenario, claims: Claims) -> int:
+    """The samples that may be missing in an epoch must be fewer than this (PART-2, PART-3)."""
+    if scenario.drop_last:
+        return scenario.combined_batch * scenario.world_size
+    return scenario.world_size if claims.when_keeping == "drop" else 1
+
+
+def usable(run: Run | None) -> bool:
+    """Whether a run came to its end on every rank, so that its delivery can be judged."""
+    return run is not None and not run.failed
+
+
+def known_samples(scenario: Scenario, epochs: tuple[Epoch, ...]) -> Counter[int]:
+    """How often each sample of the dataset was delivered, over all ranks. Foreign values are PART-5's matter."""
+    return Counter(index for epoch in epochs for index in epoch.samples if 0 <= index < scenario.samples)
+
+
+def repeated(scenario: Scenario, epochs: tuple[Epoch, ...]) -> list[int]:
+    """The samples that came more than once, in order."""
+    return sorted(index for index, times in known_samples(scenario, epochs).items() if times > 1)
+
+
+def missing(scenario: Scenario, epochs: tuple[Epoch, ...]) -> list[int]:
+    """The samples that no rank delivered, in order."""
+    counts = known_samples(scenario, epochs)
+    return [index for index in range(scenario.samples) if index not in counts]
+
+
+def show(epochs: tuple[Epoch, ...], notes: dict[int, str] | None = None, label: str = "") -> tuple[str, ...]:
+    """The delivery of each rank as a line: steps in bars, samples in them; `notes` are put behind a rank's line."""
+    notes = notes or {}
+    # A rank that has a note is shown before those that have none, if not all fit.
+    order = sorted(range(len(epochs)), key=lambda rank: (rank not in notes, rank))[:_MOST_LINES]
+    lines = [_line(rank, epochs[rank], notes.get(rank, ""), label) for rank in sorted(order)]
+    hidden = len(epochs) - len(lines)
+    return (*lines, f"... and {hidden} more ranks") if hidden else tuple(lines)
+
+
+def _line(rank: int, epoch: Epoch, note: str, label: str) -> str:
+    steps = " | ".join(" ".join(map(str, step)) for step in epoch.steps) if epoch.steps else "(no steps)"
+    line = f"{label}rank {rank}: {clipped(steps, _MOST_WIDTH)}"
+    return f"{line:<16} <- {note}" if note else line
+
+
+def listed(samples: list[int]) -> str:
+    """``sample 3``, ``samples 3, 5``, ``samples 3, 5, 7 and 9 more``."""
+    shown = ", ".join(map(str, samples[:6]))
+    more = f" and {len(samples) - 6} more" if len(samples) > 6 else ""
+    return f"sample{'s' if len(samples) > 1 else ''} {shown}{more}"
+
+
+def claimed(scenario: Scenario, claims: Claims) -> str:
+    """The claim about the remainder that binds this scenario, as an adapter writes it."""
+    name = "when_dropping" if scenario.drop_last else "when_keeping"
+    return f'{name}="{claims.policy(scenario.drop_last)}"'
+
+
+def ends(run: Run, allowed: tuple[str, ...]) -> list[Finding]:
+    """What is found of a rank whose run did not come to its end, other than in an `allowed` way."""
+    for rank in run.ranks:
+        if rank.failure and rank.failure.kind not in allowed:
+            circumstance = "" if run.name == "main" else f" ({run.name})"
+            why = "a valid request is answered by an epoch that ends by itself"
+            return [
+                Finding(
+                    f"{rank.failure.kind}-in-{rank.failure.where}", "the epoch ends" + circumstance, _endings(run), why
+                )
+            ]
+    return []
+
+
+def _endings(run: Run) -> tuple[str, ...]:
+    return tuple(f"rank {rank.rank}: {_ending(rank)}" for rank in run.ranks[:5])
+
+
+def _ending(rank: RankRun) -> str:
+    return rank.failure.sentence() if rank.failure else count(sum(len(epoch.steps) for epoch in rank.epochs), "step")
+
+
+def whole(scenario: Scenario, claims: Claims, epoch: Epoch) -> bool:
+    """Whether an epoch of one rank holds every sample once, and, unshuffled, in order; padding may follow."""
+    if epoch.failure:
+        return False
+    samples = epoch.samples
+    expected = list(range(scenario.samples))
+    pads = claims.when_keeping == "pad" and set(samples[scenario.samples :]) <= set(expected)
+    first = list(samples[: scenario.samples] if pads else samples)
+    in_order = claims.in_order and scenario.dataset == "map"
+    return first == expected if in_order else sorted(first) == expected
+
+
+def failed_while_loading(rank: RankRun) -> bool:
+    """Whether a loader that reads the whole dataset in `load` failed there: before any epoch, and it is right to."""
+    return rank.failure is not None and rank.failure.kind == "raised" and rank.failure.where == "load"
+
+
+def before_the_fault(scenario: Scenario) -> list[int]:
+    """The samples of the steps before the one that holds the failing sample."""
+    return list(range(place_of(scenario.fault) // scenario.batch_size * scenario.batch_size))
+
+
+def in_known_order(scenario: Scenario, claims: Claims) -> bool:
+    """Whether the steps have one right order: which worker of an iterable dataset comes next is free (WORK-6)."""
+    return claims.in_order and (scenario.dataset == "map" or scenario.num_workers < 2)

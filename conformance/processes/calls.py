@@ -1,0 +1,54 @@
+"""How an implementation is called: what it raises becomes a `Stopped`, in words that stay the same from run to run."""
+
+import re
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from conformance.trace import Failure, FailureKind, Subject, Where
+
+Remarks = list[tuple[Subject, str]]
+
+
+class Stopped(Exception):
+    """The reading can't go on."""
+
+    def __init__(self, kind: FailureKind, where: Where, message: str, epoch: int | None = None) -> None:
+        super().__init__(message)
+        self.failure = Failure(kind, where, message, epoch)
+
+
+def close(loader: Any, times: int = 1, names: tuple[str, ...] = ("close", "shutdown", "terminate")) -> None:
+    """Close the loader by whichever name it has for that."""
+    for name in names:
+        if hasattr(loader, name):
+            for _ in range(times):
+                called("close", None, getattr(loader, name))
+            return
+
+
+def called(where: Where, epoch: int | None, function: Callable[[], Any]) -> Any:
+    """What `function` gives; whatever it raises, a KeyboardInterrupt too, stops the reading at `where`."""
+    try:
+        return function()
+    except BaseException as error:
+        told = described(error)
+        _forget_frames(error)
+    raise Stopped("raised", where, told, epoch)
+
+
+def _forget_frames(error: BaseException) -> None:
+    # An exception's frames hold the iterator. torch's, for one, takes 5 s a worker to end if it is found by the cycle
+    # collector, instead of a moment when the last name for it goes.
+    traceback.clear_frames(error.__traceback__)
+
+
+def described(error: BaseException) -> str:
+    """The exception as ``Type: text``, without what changes from run to run (addresses, process ids)."""
+    lines = [line.strip() for line in str(error).strip().splitlines()] or [""]
+    # A loader wraps what a worker raised; the line that the probe wrote is what a person looks for.
+    text = next((line for line in lines if line.endswith("is broken on purpose")), lines[0])
+    name = type(error).__name__
+    text = re.sub(r"0x[0-9a-f]{6,}", "0x...", text.rpartition(f"{name}: ")[2])
+    text = re.sub(r"\bpid\(?s?\)?[ :=(]*\d+(, \d+)*", "pid ...", text)
+    return f"{name}: {text[:200]}" if text else name

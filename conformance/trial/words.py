@@ -1,0 +1,34 @@
+"""How codes and words are made: counts, places, lists of words, and texts that fit a column."""
+
+from typing import Any
+
+
+def clipped(text: str, width: int, end: bool = True) -> str:
+    """The text in so many columns: dots stand for whole words in its middle, or for its end."""
+    if len(text) <= width:
+        return text
+    tail = (width - len(" ... ")) // 3 if end else 0
+    head = width - len(" ... ") - tail
+    # Half of a number is another number. Only a word that is longer than its place is cut.
+    first = text[:head] if text[head] == " " else text[:head].rpartition(" ")[0] or text[:head]
+    if not tail:
+        return f"{first.rstrip()} ..."
+    last = text[-tail:] if text[-tail - 1] == " " else text[-tail:].partition(" ")[2] or text[-tail:]
+    return f"{first.rstrip()} ... {last.lstrip()}"
+
+
+def place_of(word: str) -> int:
+    """The number behind the @ of a fault or a conduct."""
+    return int(word.partition("@")[2])
+
+
+def count(number: int, noun: str) -> str:
+    """``1 sample``, ``2 samples``."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun}es" if noun.endswith("tch") else f"{number} {noun}s"
+
+
+def has(scenario: Any, word: str) -> bool:
+    """Whether the scenario's details say so."""
+    return word in scenario.details.split("+")
