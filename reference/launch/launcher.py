@@ -13,7 +13,7 @@ from .launched import job_from_environment
 def launch(program: Sequence[str], replicas: int, instances: int) -> list[str]:
     """Return the command line that starts a program; nothing is started here."""
     asked = ["--num-replicas", str(replicas), "--num-instances", str(instances)]
-    return [sys.executable, "-m", f"{__package__}.poprun", *asked, *program]
+    return [sys.executable, "-m", "reference.poprun", *asked, *program]
 
 
 def whoami() -> dict[str, int]:

@@ -110,7 +110,7 @@ def _value(node: ast.expr) -> Any:
     if isinstance(node, ast.Attribute) and not node.attr.startswith("_"):
         return getattr(_value(node.value), node.attr)
     if isinstance(node, ast.Name) and node.id == "poptorch":
-        return _PublicNames(__package__ or "reference")
+        return _PublicNames("reference")
     if isinstance(node, ast.Name) and node.id == "torch":
         return _PublicNames("torch")
     if isinstance(node, ast.Attribute | ast.Name):
@@ -129,7 +129,7 @@ class _PublicNames:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._package, name, None)
-        is_own = isinstance(found, type) and found.__module__.startswith(f"{__package__}.")
+        is_own = isinstance(found, type) and found.__module__.startswith("reference.")
         is_dtype = type(found).__name__ == "dtype"
         if not (is_own or is_dtype):
             raise AttributeError(f"{name} is no option value: use a literal, an enum or a settings object.")

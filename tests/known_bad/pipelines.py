@@ -47,11 +47,12 @@ class Pipelines(KnownBad):
     def change(cls) -> None:
         """Exchange the functions."""
         for path, function in cls.changes.items():
-            module, *names = path.split(".")
+            module, _, attribute = path.partition(":")
+            *holders, name = attribute.split(".")
             holder: Any = import_module(f"reference.{module}")
-            for name in names[:-1]:
-                holder = getattr(holder, name)
-            setattr(holder, names[-1], function)
+            for each in holders:
+                holder = getattr(holder, each)
+            setattr(holder, name, function)
 
 
 # --- shards ---------------------------------------------------------------------------------------------------------
@@ -71,7 +72,7 @@ class TakesOneForNone(Pipelines):
     """An epoch of one element counts as an empty one. (No public report.)"""
 
     clause, smallest = "PIPE-1", "n1,w1,b1,pipeline"
-    changes: ClassVar[dict[str, Any]] = {"dataloader2.DataLoader2._begin": _more_than_one}
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2._begin": _more_than_one}
 
 
 class ForgetsRanksInWorkers(Pipelines):
@@ -81,7 +82,7 @@ class ForgetsRanksInWorkers(Pipelines):
     report = "pytorch/data#352"
     related = ("PIPE-2", "PIPE-3", "PIPE-12", "PIPE-14")
     changes: ClassVar[dict[str, Any]] = {
-        "pipe_workers.shard": lambda pipe, place, workers, worker: _shard(pipe, Place(), workers, worker)
+        "pipelines.workers:shard": lambda pipe, place, workers, worker: _shard(pipe, Place(), workers, worker)
     }
 
 
@@ -96,7 +97,7 @@ class CountsWorkersBeforeRanks(Pipelines):
 
     clause, smallest = "PIPE-2", "n2,w2,b1,k2,pipeline"
     report = "pytorch/data#911"
-    changes: ClassVar[dict[str, Any]] = {"pipe_workers.shard": _workers_first}
+    changes: ClassVar[dict[str, Any]] = {"pipelines.workers:shard": _workers_first}
 
 
 def _last_round_backwards(crew: Any) -> Iterator[Any]:
@@ -113,7 +114,7 @@ class MergesTheRestBackwards(Pipelines):
     """Where workers have not equally many, the last ones come in reverse. (No public report.)"""
 
     clause, smallest = "PIPE-9", "n2,w1,b1,k3,pipeline"
-    changes: ClassVar[dict[str, Any]] = {"pipe_crew.Crew.elements": _last_round_backwards}
+    changes: ClassVar[dict[str, Any]] = {"pipelines.crew:Crew.elements": _last_round_backwards}
 
 
 def _chunk_by_chunk(crew: Any) -> Iterator[Any]:
@@ -130,7 +131,7 @@ class MergesWorkerAfterWorker(Pipelines):
     clause, smallest = "PIPE-9", "n3,w1,b1,k2,pipeline"
     report = "pytorch/data#911"
     related = ("PIPE-7", "PIPE-12", "PIPE-15", "PIPE-19")
-    changes: ClassVar[dict[str, Any]] = {"pipe_crew.Crew.elements": _chunk_by_chunk}
+    changes: ClassVar[dict[str, Any]] = {"pipelines.crew:Crew.elements": _chunk_by_chunk}
 
 
 class FiltersWhereItShouldDispatch(Pipelines):
@@ -165,7 +166,7 @@ class EndsWithTheFirstWorker(Pipelines):
 
     clause, smallest = "PIPE-13", "n3,w1,b1,k2,pipeline,with=one"
     report = "pytorch/data#1228"
-    changes: ClassVar[dict[str, Any]] = {"pipe_crew.Crew.elements": _until_one_is_over}
+    changes: ClassVar[dict[str, Any]] = {"pipelines.crew:Crew.elements": _until_one_is_over}
 
 
 # --- seeds ----------------------------------------------------------------------------------------------------------
@@ -181,7 +182,7 @@ class RanksKeepTheirSeeds(Pipelines):
 
     clause, smallest = "PIPE-3", "n4,w2,b1,shuffle,pipeline,with=own"
     report = "pytorch/data#709"
-    changes: ClassVar[dict[str, Any]] = {"reading_service.DistributedReadingService.initialize_iteration": _own_seed}
+    changes: ClassVar[dict[str, Any]] = {"reading_service:DistributedReadingService.initialize_iteration": _own_seed}
 
 
 class WorkersDrawAlike(Pipelines):
@@ -190,7 +191,7 @@ class WorkersDrawAlike(Pipelines):
     clause, smallest = "PIPE-4", "n40,w1,b1,k2,pipeline,with=late"
     report = "pytorch/data#885"
     changes: ClassVar[dict[str, Any]] = {
-        "pipe_seeds.Seeds.of": lambda seeds, draw: pipe_seeds.hashed(seeds.epoch, draw.number)
+        "pipelines.seeds:Seeds.of": lambda seeds, draw: pipe_seeds.hashed(seeds.epoch, draw.number)
     }
 
 
@@ -203,7 +204,7 @@ class RepeatsItsOrder(Pipelines):
     """After one call of seed() all epochs have the same order. (No public report.)"""
 
     clause, smallest = "PIPE-5", "n20,w1,b1,shuffle,e2,pipeline,with=reseed"
-    changes: ClassVar[dict[str, Any]] = {"dataloader2.DataLoader2._begin": _from_the_first_epoch}
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2._begin": _from_the_first_epoch}
 
 
 def _seed_only(loader: Any, seed: int) -> None:
@@ -216,7 +217,7 @@ class SeedsWithoutBeginningAnew(Pipelines):
     """A seed that is set again goes on with the epochs that it had before. (No public report.)"""
 
     clause, smallest = "PIPE-5", "n20,w1,b1,shuffle,pipeline,with=reseed"
-    changes: ClassVar[dict[str, Any]] = {"dataloader2.DataLoader2.seed": _seed_only}
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2.seed": _seed_only}
 
 
 def _from_the_first_unseeded(loader: Any) -> Any:
@@ -228,7 +229,7 @@ class RepeatsWithoutASeed(Pipelines):
     """Where nobody calls seed(), every epoch has the same order. (No public report.)"""
 
     clause, smallest = "PIPE-6", "n20,w1,b1,shuffle,e2,pipeline,with=unseeded"
-    changes: ClassVar[dict[str, Any]] = {"dataloader2.DataLoader2._begin": _from_the_first_unseeded}
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2._begin": _from_the_first_unseeded}
 
 
 class SeedsByTheNumberOfWorkers(Pipelines):
@@ -236,7 +237,7 @@ class SeedsByTheNumberOfWorkers(Pipelines):
 
     clause, smallest = "PIPE-7", "n2,w1,b1,shuffle,k1,s1,pipeline,alone"
     changes: ClassVar[dict[str, Any]] = {
-        "reading_service.MultiProcessingReadingService.initialize_iteration": lambda service, seed: _begin_workers(
+        "reading_service:MultiProcessingReadingService.initialize_iteration": lambda service, seed: _begin_workers(
             service, pipe_seeds.hashed(seed, service.num_workers) if service.num_workers else seed
         )
     }
@@ -247,7 +248,7 @@ class CutsSeeds(Pipelines):
 
     clause, smallest = "PIPE-8", "n1,w1,b1,pipeline,with=bounds"
     changes: ClassVar[dict[str, Any]] = {
-        "dataloader2.DataLoader2.seed": lambda loader, seed: _seed(loader, seed % 2**64)
+        "dataloader2:DataLoader2.seed": lambda loader, seed: _seed(loader, seed % 2**64)
     }
 
 
@@ -256,5 +257,5 @@ class RefusesLargeSeeds(Pipelines):
 
     clause, smallest = "PIPE-8", "n1,w1,b1,pipeline,with=bounds"
     changes: ClassVar[dict[str, Any]] = {
-        "dataloader2.DataLoader2.seed": lambda loader, seed: _seed(loader, seed if seed < 2**63 else -1)
+        "dataloader2:DataLoader2.seed": lambda loader, seed: _seed(loader, seed if seed < 2**63 else -1)
     }

@@ -28,7 +28,7 @@ class RanksEndAsTheyLike(Pipelines):
     clause, smallest = "PIPE-11", "n1,w2,b1,pipeline"
     report = "pytorch/data#911"
     related = ("PIPE-12",)
-    changes: ClassVar[dict[str, Any]] = {"datapipes.FullSync.__iter__": _each_for_itself}
+    changes: ClassVar[dict[str, Any]] = {"datapipes:FullSync.__iter__": _each_for_itself}
 
 
 def _without_the_empty(agreement: Any, message: Message) -> list[Message]:
@@ -42,7 +42,7 @@ class CountsNoEmptyRank(Pipelines):
     """A rank that has nothing does not end the epoch of the others. (No public report.)"""
 
     clause, smallest = "PIPE-11", "n1,w2,b1,pipeline"
-    changes: ClassVar[dict[str, Any]] = {"fullsync.Agreement.exchange": _without_the_empty}
+    changes: ClassVar[dict[str, Any]] = {"pipelines.fullsync:Agreement.exchange": _without_the_empty}
 
 
 def _quietly(pipe: Any) -> Iterator[Any]:
@@ -57,7 +57,7 @@ class OtherRanksStopQuietly(Pipelines):
     """Where one rank fails, the epoch of the others ends as if all was well. (No public report.)"""
 
     clause, smallest = "PIPE-12", "n1,w2,b1,k1,pipeline,exit@0"
-    changes: ClassVar[dict[str, Any]] = {"datapipes.FullSync.__iter__": _quietly}
+    changes: ClassVar[dict[str, Any]] = {"datapipes:FullSync.__iter__": _quietly}
 
 
 def _unnamed(pipe: Any) -> Iterator[Any]:
@@ -71,7 +71,7 @@ class NamesNoRank(Pipelines):
     """The others are told of a failure, and not whose it is. (No public report.)"""
 
     clause, smallest = "PIPE-12", "n1,w2,b1,k1,pipeline,exit@0"
-    changes: ClassVar[dict[str, Any]] = {"datapipes.FullSync.__iter__": _unnamed}
+    changes: ClassVar[dict[str, Any]] = {"datapipes:FullSync.__iter__": _unnamed}
 
 
 # --- epochs that are left, and older iterators ----------------------------------------------------------------------
@@ -90,7 +90,7 @@ class HangsAfterALeftDispatch(Pipelines):
     clause, smallest = "PIPE-14", "n2,w1,b1,k1,e2,pipeline,leave@1,with=dispatch"
     report = "pytorch/data#1198"
     patience = 3.0
-    changes: ClassVar[dict[str, Any]] = {"pipe_crew.Crew.begin": _unless_dispatching}
+    changes: ClassVar[dict[str, Any]] = {"pipelines.crew:Crew.begin": _unless_dispatching}
 
 
 def _on_and_on(loader: Any) -> Any:
@@ -102,7 +102,7 @@ class GoesOnWithALeftEpoch(Pipelines):
 
     clause, smallest = "PIPE-14", "n1,w1,b1,e2,pipeline,leave@1"
     related = ("PIPE-19",)
-    changes: ClassVar[dict[str, Any]] = {"dataloader2.DataLoader2._begin": _on_and_on}
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2._begin": _on_and_on}
 
 
 def _just_ended(iterator: Any) -> None:
@@ -115,7 +115,7 @@ class OlderIteratorsEnd(Pipelines):
     """An iterator that a newer one has taken the place of ends, as if it had nothing more. (No public report.)"""
 
     clause, smallest = "PIPE-16", "n0,w1,b1,pipeline,two@0"
-    changes: ClassVar[dict[str, Any]] = {"dataloader2.DataLoader2Iterator._check": _just_ended}
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2Iterator._check": _just_ended}
 
 
 def _without_the_next(iterator: Any) -> None:
@@ -127,7 +127,7 @@ class LosesOneInAPause(Pipelines):
     """What was about to come when the loader was paused never comes. (No public report.)"""
 
     clause, smallest = "PIPE-19", "n4,w1,b1,pipeline,with=limit"
-    changes: ClassVar[dict[str, Any]] = {"dataloader2.DataLoader2Iterator.resume": _without_the_next}
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2Iterator.resume": _without_the_next}
 
 
 # --- workers that die, loaders that are given up --------------------------------------------------------------------
@@ -143,7 +143,7 @@ class NamesNoWorker(Pipelines):
 
     clause, smallest = "PIPE-15", "n1,w1,b1,k1,pipeline,exit@0"
     report = "pytorch/data#1173"
-    changes: ClassVar[dict[str, Any]] = {"pipe_crew._Lane.lose": _without_its_name}
+    changes: ClassVar[dict[str, Any]] = {"pipelines.crew:_Lane.lose": _without_its_name}
 
 
 def _in_peace(lane: Any) -> None:
@@ -157,7 +157,7 @@ class TakesDeathForTheEnd(Pipelines):
     clause, smallest = "PIPE-15", "n1,w1,b1,k1,pipeline,exit@0"
     report = "pytorch/data#1109"
     related = ("PIPE-12",)
-    changes: ClassVar[dict[str, Any]] = {"pipe_crew._Lane.lose": _in_peace}
+    changes: ClassVar[dict[str, Any]] = {"pipelines.crew:_Lane.lose": _in_peace}
 
 
 # A crew that nobody refers to hangs up, and its workers end by that.
@@ -169,14 +169,14 @@ class OutlivesShutdown(Pipelines):
 
     clause, smallest = "PIPE-17", "n1,w1,b1,k1,pipeline,shut@1"
     report = "pytorch/data#1176"
-    changes: ClassVar[dict[str, Any]] = {"pipe_crew.Crew.end": lambda crew: _kept.append(crew)}
+    changes: ClassVar[dict[str, Any]] = {"pipelines.crew:Crew.end": lambda crew: _kept.append(crew)}
 
 
 class GoesOnAfterShutdown(Pipelines):
     """A loader that was shut down begins another epoch. (No public report.)"""
 
     clause, smallest = "PIPE-17", "n1,w1,b1,pipeline,shut@0"
-    changes: ClassVar[dict[str, Any]] = {"dataloader2.DataLoader2._check_alive": lambda loader: None}
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2._check_alive": lambda loader: None}
 
 
 # --- what can't be --------------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class FiltersTwice(Pipelines):
     """A second filter on the same path takes its part of the part. (No public report.)"""
 
     clause, smallest = "PIPE-18", "n1,w1,b1,pipeline,with=twice"
-    changes: ClassVar[dict[str, Any]] = {"dataloader2.check_sharding": lambda pipe: None}
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:check_sharding": lambda pipe: None}
 
 
 def _only_one(pipe: Any) -> None:
@@ -199,7 +199,7 @@ class RefusesAFilterInEachBranch(Pipelines):
 
     clause, smallest = "PIPE-18", "n1,w1,b1,pipeline,with=zip"
     report = "pytorch/data#1082"
-    changes: ClassVar[dict[str, Any]] = {"dataloader2.check_sharding": _only_one}
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:check_sharding": _only_one}
 
 
 def _in_any_order(joined: Any, *reading_services: Any) -> None:
@@ -211,4 +211,4 @@ class JoinsServicesInAnyOrder(Pipelines):
 
     clause, smallest = "PIPE-20", "n1,w2,b1,pipeline,with=wrong"
     report = "pytorch/data#911"
-    changes: ClassVar[dict[str, Any]] = {"reading_service.SequentialReadingService.__init__": _in_any_order}
+    changes: ClassVar[dict[str, Any]] = {"reading_service:SequentialReadingService.__init__": _in_any_order}

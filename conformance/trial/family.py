@@ -1,0 +1,82 @@
+"""What the middle knows of a wing: the families of scenarios that it has, and nothing else."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from conformance.contract import Claims
+from conformance.processes.fleet import Lane
+from conformance.trace import Run, Scenario, Trace
+from conformance.trial.tiers import Tier
+
+S = TypeVar("S", bound=Scenario)
+Violates = Callable[[S], bool]
+
+
+def _as_it_is(scenario: S, violates: Violates[S]) -> S:
+    return scenario
+
+
+@dataclass(frozen=True)
+class Family(Generic[S]):
+    """How one kind of scenario is drawn, read back, run and made smaller, and what is said of it.
+
+    `listed` are the scenarios that are always tried, before any is drawn; `examples` says how many are drawn at each
+    tier by the Hypothesis strategy that `drawn` makes, and is empty for a family that is only listed. `read` raises
+    ValueError for a code that is none of this family's. `runs` makes the runs of a scenario one after the other, the
+    main one first; `twin` makes the one run more that some clauses want to see before they accuse. `smaller` gives the
+    smallest scenario near one that violates.
+
+    `blamed`: the clause that would report a hang, where that is one clause's alone. `hides`: for a clause, those whose
+    violation keeps it from being judged; `of_failed_runs`: the clauses that alone are judged on a run that failed.
+
+    `smoke`: why the adapter can't be used, or "", before anything is judged. `notes`: what a reader of the report must
+    know beside the outcomes. `promises`: what the clauses that held entitle to, weakest first.
+    """
+
+    name: str
+    read: Callable[[str], S]
+    runs: Callable[[Lane, S], Iterable[Run]]
+    listed: Callable[[Claims, Tier], Iterable[S]]
+    examples: Mapping[str, int] = field(default_factory=dict)
+    drawn: Callable[[Claims], Any] | None = None
+    smaller: Callable[[S, Violates[S]], S] = _as_it_is
+    twin: Callable[[Lane, S], Run] | None = None
+    blamed: Callable[[S], str] = lambda scenario: ""
+    hides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    of_failed_runs: tuple[str, ...] = ()
+    smoke: Callable[[Lane, Claims], str] = lambda lane, claims: ""
+    notes: Callable[[Claims], Iterable[str]] = lambda claims: ()
+    promises: Callable[[Claims, frozenset[str]], Iterable[str]] = lambda claims, held: ()
+
+
+FAMILIES: dict[str, Family[Any]] = {}
+"""Filled by the wings, in the order of the chapters once `conformance.clauses` is imported."""
+
+
+def add(family: Family[S]) -> None:
+    """Make a family known. Each wing's `family.py` does this for its own."""
+    assert family.name not in FAMILIES, f"{family.name} is a family already"
+    FAMILIES[family.name] = family
+
+
+def observe(lane: Lane, family: Family[S], scenario: S) -> Trace:
+    """Run the implementation once for each run that the scenario means, and write down what was delivered."""
+    return Trace(scenario, tuple(map(_without_states, family.runs(lane, scenario))))
+
+
+def with_twin(lane: Lane, family: Family[Any], trace: Trace) -> Trace:
+    """The trace with the one run more that its family makes for a clause in doubt."""
+    assert family.twin is not None, f"the family {family.name} makes no twin"
+    return Trace(trace.scenario, (*trace.runs, family.twin(lane, trace.scenario)))
+
+
+def _without_states(run: Run) -> Run:
+    """What was saved is for the runs that resume from it, and no part of a trace."""
+    return replace(run, ranks=tuple(replace(rank, saved=None) for rank in run.ranks))
+
+
+def families_in_order(names: Iterable[str]) -> Iterator[Family[Any]]:
+    """The families of these names, in the order of the chapters."""
+    wanted = frozenset(names)
+    return (family for family in FAMILIES.values() if family.name in wanted)
