@@ -26,8 +26,10 @@ def check(
     Raises AdapterError if the adapter is wrong.
     """
     # Imported here: the processes in which loaders run import this package too, and need none of it.
-    from conformance.trial.session import Options, Session, source_of
+    from conformance.processes.sources import source_of
+    from conformance.report.text import printed
+    from conformance.trial.session import Options, Session
 
     source, name = source_of(implementation, claims)
     with Session(source, name, Options(tier=tier, seed=seed, patience=patience, strict=strict)) as session:
-        return session.report()
+        return printed(session.report())

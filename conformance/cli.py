@@ -12,11 +12,13 @@ from pathlib import Path
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
+from conformance.processes.sources import source_of
 from conformance.report import commands as reports
 from conformance.report import forms
 from conformance.report.output import Wanted, block, random_seed, refuse_unwritable, write_files
+from conformance.report.text import summary
 from conformance.trial.known import parse_case, read_known
-from conformance.trial.session import Options, Session, source_of
+from conformance.trial.session import Options, Session
 
 EXIT_GREEN, EXIT_VIOLATED, EXIT_USAGE = 0, 1, 4
 
@@ -91,7 +93,7 @@ def _run(given: argparse.Namespace) -> int:
         # What has no case is told once, below the table.
         if outcome.status == "VIOLATED":
             print(block(outcome, report.implementation), end="\n\n")
-    print(report)
+    print(summary(report))
     if unwritten:
         print(f"loaderspec: {unwritten}", file=sys.stderr)
     return EXIT_GREEN if report.passed else EXIT_VIOLATED

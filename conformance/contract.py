@@ -22,6 +22,10 @@ OFFERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
+# Claims of what other programs import, so that an adapter which only exists in this process can't make them.
+BY_NAME_ONLY = ("launcher",)
+
+
 class AdapterError(Exception):
     """The adapter (not the loader) is wrong: it can't be found, or says something that can't be. Exit code 4."""
 

@@ -6,43 +6,76 @@ the samples. It goes to JSON and back, so that a judge can't tell a live run fro
 
 import dataclasses
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
-
-from conformance.loader.scenario import Scenario
+from typing import Any, Literal, Protocol
 
 # raised: an exception; hung: no answer within the patience; died: the process ended; endless: far more samples than the
 # dataset holds; undecodable: a batch that holds no sample ids; unusable: `load` gave something that can't be iterated.
 FailureKind = Literal["raised", "hung", "died", "endless", "undecodable", "unusable"]
 Where = Literal["load", "set_epoch", "len", "iter", "step", "close", "state_dict", "load_state_dict", "model", "launch"]
-# How often the dataset was read: when `load` had returned, before the first iterator, while a step was held, between
-# two epochs, and in the whole run.
-ReadsAt = Literal["loaded", "before", "held", "between", "read"]
-# Of a launch: its exit code, what was said, started, left and waited for in vain, and each instance's report as JSON.
-OfLaunch = Literal["exit", "named", "lines", "started", "left", "vain", "instance"]
-# What a remark is about; the judges of chapters 4, 5, 7 and 10 read them.
-Subject = Literal[
-    "changed",
-    "types",
-    "after-end",
-    "process",
-    "descriptor",
-    "file",
-    "thread",
-    "memory",
-    "fired",
-    "lengths",
-    "interrupted",
-    "quit",
-    "odd",
-    "touched",
-    "refused",
-    "accepted",
-    "named",
-    "older",
-    ReadsAt,
-    OfLaunch,
-]
+# What a remark is about, in a word of whoever wrote it down; the judges of the same chapter read it.
+Topic = str
+
+
+class Scenario(Protocol):
+    """One case: frozen plain data, which its code alone replays. What else it has, its own chapter knows."""
+
+    @property
+    def code(self) -> str:
+        """The case as a short word without spaces, for file names and `--case`."""
+        ...
+
+    @property
+    def size(self) -> tuple[Any, ...]:
+        """What cases are compared by when the smallest is looked for."""
+        ...
+
+    @property
+    def waits(self) -> bool:
+        """Whether a run spends its time waiting (for a timeout, or a death to be noticed); such runs share the time."""
+        ...
+
+    def describe(self) -> str:
+        """The case in the words of a report: ``1 sample, 2 ranks, micro-batch 1, drop_last=False``."""
+        ...
+
+    def fields(self) -> dict[str, Any]:
+        """The case as JSON stores it, under the names of FIELDS."""
+        ...
+
+
+# The names under which JSON stores a scenario (schema 1), whatever it is about, and the value of those that it lacks.
+FIELDS: Mapping[str, Any] = {
+    "samples": 0,
+    "world_size": 1,
+    "batch_size": 1,
+    "gradient_accumulation": 1,
+    "replication_factor": 1,
+    "device_iterations": 1,
+    "drop_last": False,
+    "shuffle": False,
+    "num_workers": 0,
+    "epochs": 1,
+    "seed": 0,
+    "variant": "none",
+    "refusal": "",
+    "seeds": 1,
+    "dataset": "map",
+    "fault": "",
+    "conduct": "",
+    "kind": "",
+    "asynchronous": False,
+    "buffer_size": 0,
+    "early_preload": False,
+    "load_indefinitely": True,
+    "rebatched": False,
+    "persistent_workers": False,
+    "subject": "",
+    "details": "",
+}
+# By the field `subject`: what makes a scenario of stored fields. Each kind of scenario puts its own maker here.
+SUBJECTS: dict[str, Callable[[Mapping[str, Any]], Scenario]] = {}
 
 
 @dataclass(frozen=True)
@@ -141,7 +174,7 @@ class RankRun:
     failure: Failure | None = None
     random_states: tuple[RandomState, ...] = ()
     reads: tuple[Read, ...] = ()
-    remarks: tuple[tuple[Subject, str], ...] = ()
+    remarks: tuple[tuple[Topic, str], ...] = ()
     values: tuple[Value, ...] = ()
     saved: Saved | None = None
 
@@ -149,9 +182,9 @@ class RankRun:
         """The value of this name, if there is one."""
         return next((value for value in self.values if value.name == name), None)
 
-    def remark(self, subject: Subject) -> str:
-        """What was remarked about a subject, or ""."""
-        return next((text for about, text in self.remarks if about == subject), "")
+    def remark(self, topic: Topic) -> str:
+        """What was remarked about a topic, or ""."""
+        return next((text for about, text in self.remarks if about == topic), "")
 
 
 @dataclass(frozen=True)
@@ -175,7 +208,7 @@ class Run:
 class Trace:
     """Everything observed of one scenario: the main run first, then its variants."""
 
-    scenario: Scenario
+    scenario: Any  # a Scenario; a judge knows which kind
     runs: tuple[Run, ...]
 
     @property
@@ -195,7 +228,8 @@ class Trace:
 
 def to_json(trace: Trace) -> str:
     """The trace as one line of JSON."""
-    return json.dumps(dataclasses.asdict(trace), separators=(",", ":"))
+    runs = [dataclasses.asdict(run) for run in trace.runs]
+    return json.dumps({"scenario": trace.scenario.fields(), "runs": runs}, separators=(",", ":"))
 
 
 def from_json(text: str) -> Trace:
@@ -203,9 +237,17 @@ def from_json(text: str) -> Trace:
     try:
         data = json.loads(text)
         runs = tuple(Run(run["name"], tuple(_rank(rank) for rank in run["ranks"])) for run in data["runs"])
-        return Trace(Scenario(**data["scenario"]), runs)
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        return Trace(_scenario(data["scenario"]), runs)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"this text is not a trace ({error}); write one with conformance.trace.to_json") from error
+
+
+def _scenario(fields: dict[str, Any]) -> Scenario:
+    subject = fields.get("subject", "")
+    if subject not in SUBJECTS:
+        known = ", ".join(map(repr, SUBJECTS)) or "none"
+        raise ValueError(f"its subject is {subject!r}, and known are {known}: import conformance.clauses first")
+    return SUBJECTS[subject](fields)
 
 
 def _rank(data: dict[str, Any]) -> RankRun:
@@ -215,7 +257,7 @@ def _rank(data: dict[str, Any]) -> RankRun:
         _failure(data["failure"]),
         tuple(RandomState(**state) for state in data["random_states"]),
         tuple(_read(read) for read in data["reads"]),
-        tuple((subject, text) for subject, text in data["remarks"]),
+        tuple((topic, text) for topic, text in data["remarks"]),
         tuple(Value(each["name"], tuple(each["shape"]), tuple(each["numbers"])) for each in data["values"]),
     )
 

@@ -8,25 +8,24 @@ must hold at any time, and what must have been read is waited for.
 import select
 import signal
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
-from conformance.loader import leaks
-from conformance.loader import reading as conduct
+from conformance.loader import endings, leaks, patience
 from conformance.loader.interrupts import first, said
+from conformance.loader.member import Reading
 from conformance.loader.probes import Watch
-from conformance.loader.reading import Pass, Reader
-from conformance.processes.calls import Remarks, Stopped
-from conformance.trace import Epoch
+from conformance.loader.reading import Pass, length_of, read_epochs, step_text
+from conformance.processes.calls import Stopped
 
 _QUIET = 0.15  # seconds without a read after which a loader is taken to have read as far as it will
 _BUSY = 1.0  # the same where a thread or a process of it still waits for a processor, on a busy machine
-LONGEST = 8.0  # seconds that are waited for reads which must come: starting a process may take long
 
 
 def quiet(watch: Watch, enough: int = 0) -> int:
     """The reads until now, once there are `enough` of them and no more come."""
-    deadline = time.monotonic() + LONGEST
+    deadline = time.monotonic() + patience.LONGEST
     seen, since = watch.count(), time.monotonic()
     while (now := time.monotonic()) < deadline and (
         seen < enough or now < since + _QUIET or (now < since + _BUSY and leaks.at_work())
@@ -38,35 +37,20 @@ def quiet(watch: Watch, enough: int = 0) -> int:
     return watch.count()
 
 
-@dataclass(frozen=True)
 class Late:
-    """A consumer that takes its time over the loader of `reader`: which epochs it reads, and what it writes down.
+    """A consumer that takes its time: what it does with the loader of a reading, and what it writes down there."""
 
-    `before` are the reads that must come before the first iterator, `between` those before the second one.
-    """
-
-    reader: Reader
-    watch: Watch
-    numbers: tuple[int, ...]
-    epochs: list[Epoch]
-    remarks: Remarks
-    before: int
-    between: int
-
-    def conducts(self, place: int) -> dict[str, Callable[[], None]]:
-        """What it may do, by the name of the conduct."""
-        return {
-            "look": lambda: self.look_long(place),
-            "before": self.begin_late,
-            "later": self.begin_late,
-            "between": self.go_on_late,
-            "restart": lambda: self.restart(place),
-            "length": lambda: self.ask_for_length(place),
-            "interrupt": lambda: self.be_interrupted(place),
-        }
+    def __init__(self, going: Reading) -> None:
+        assert going.watch is not None
+        self.going = going
+        self.reader = going.reader
+        self.watch = going.watch
+        self.numbers = going.task.epochs
+        self.epochs = going.epochs
+        self.remarks = going.remarks
 
     def _rest(self) -> None:
-        conduct.read_epochs(self.reader, self.numbers[1:], self.epochs)
+        read_epochs(self.reader, self.numbers[1:], self.epochs)
 
     def _steps(self, number: int, count: int) -> tuple[Pass, bool]:
         """An iterator of which so many steps were read, and whether its end has not come yet."""
@@ -84,7 +68,7 @@ class Late:
             self.remarks.append(("held", str(quiet(self.watch))))
             now = self.reader.indices(batch, going.number)
             if now != going.steps[at]:
-                self.remarks.append(("changed", f"step {at}: {_told(going.steps[at])} became {_told(now)}"))
+                self.remarks.append(("changed", f"step {at}: {step_text(going.steps[at])} became {step_text(now)}"))
             del batch
             self.reader.rest(going)
         self.epochs.append(going.epoch())
@@ -92,13 +76,13 @@ class Late:
 
     def begin_late(self) -> None:
         """Make the first iterator when the loader has become quiet."""
-        self.remarks.append(("before", str(quiet(self.watch, self.before))))
-        conduct.read_epochs(self.reader, self.numbers, self.epochs)
+        self.remarks.append(("before", str(quiet(self.watch, self.going.scenario.reads_before))))
+        read_epochs(self.reader, self.numbers, self.epochs)
 
     def go_on_late(self) -> None:
         """Ask for the second epoch when the loader has become quiet after the first."""
         self.epochs.append(self.reader.rest(self.reader.begin(self.numbers[0])).epoch())
-        self.remarks.append(("between", str(quiet(self.watch, self.between))))
+        self.remarks.append(("between", str(quiet(self.watch, self.going.scenario.reads_between))))
         self._rest()
 
     def restart(self, after: int) -> None:
@@ -119,11 +103,11 @@ class Late:
 
     def ask_for_length(self, after: int) -> None:
         """Ask for len() before the epoch, after some steps of it and at its end."""
-        lengths = [conduct.length_of(self.reader.loader)]
+        lengths = [length_of(self.reader.loader)]
         going, _ = self._steps(self.numbers[0], after)
-        lengths.append(conduct.length_of(self.reader.loader))
+        lengths.append(length_of(self.reader.loader))
         self.epochs.append(self.reader.rest(going).epoch())
-        lengths.append(conduct.length_of(self.reader.loader))
+        lengths.append(length_of(self.reader.loader))
         self.remarks.append(("lengths", ", ".join(map(str, lengths))))
         self._rest()
 
@@ -148,5 +132,27 @@ class Late:
             self.remarks.append(("interrupted", came))
 
 
-def _told(step: tuple[int, ...]) -> str:
-    return " ".join(map(str, step)) or "an empty step"
+def _end_a_process(going: Reading) -> None:
+    """Let another process read the loader and end without closing it, and write down how it ends."""
+    assert going.watch is not None
+
+    def read() -> Any:
+        loader = going.implementation.load(going.request)
+        iterator = iter(loader)
+        return loader, iterator, next(iterator, None)
+
+    told = endings.end_a_process(read, going.watch.folder)
+    if told is not None:
+        going.remarks.append(("quit", told))
+
+
+CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
+    "look": lambda going: Late(going).look_long(going.place),
+    "before": lambda going: Late(going).begin_late(),
+    "later": lambda going: Late(going).begin_late(),
+    "between": lambda going: Late(going).go_on_late(),
+    "restart": lambda going: Late(going).restart(going.place),
+    "length": lambda going: Late(going).ask_for_length(going.place),
+    "interrupt": lambda going: Late(going).be_interrupted(going.place),
+}
+WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]] = {"quit": _end_a_process}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from conformance.contract import AHEAD, Claims
 from conformance.loader.scenario import ODD_KINDS, Scenario, Style, simpler
+from conformance.trial.tiers import Tier
 
 _PLAIN = ("whole",) * 8
 _CONDUCTS = ("dropped", "leave", "ended", "look", "look", "restart", "restart", "interrupt", "quit")
@@ -117,7 +118,7 @@ def most_workers(what: str, style: str, claims: Claims) -> int:
 # --- always tried ---------------------------------------------------------------------------------------------------
 
 
-def each_way_ahead(claims: Claims) -> Iterator[Scenario]:
+def each_way_ahead(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """Each thing that may be done or go wrong, without workers and with, so that none is left to chance."""
     for what in dict.fromkeys(possible(claims)):
         style = _style(what, claims)

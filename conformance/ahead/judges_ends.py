@@ -3,7 +3,7 @@
 from conformance.ahead.judges import ahead, conduct_of
 from conformance.contract import Claims
 from conformance.loader.scenario import CONDUCTS, DEADLY, Scenario
-from conformance.trace import RankRun, Subject, Trace
+from conformance.trace import RankRun, Topic, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 
 _ENDS = ("dropped", "leave", "ended", "interrupt", "quit")
@@ -41,16 +41,16 @@ def _failed(conduct: str, rank: RankRun) -> Verdict:
     if conduct not in _ENDS:
         return None
     assert rank.failure is not None
-    expected = f"no error ({CONDUCTS[conduct].format('...')})"
+    expected = f"no error ({CONDUCTS[conduct].text.format('...')})"
     why = "whoever ends a loader must not have to care how far it has read ahead"
     return [Finding("fails-at-its-end", expected, (f"rank {rank.rank}: {rank.failure.sentence()}",), why)]
 
 
 def _left(scenario: Scenario, rank: RankRun) -> list[Finding]:
-    subjects: tuple[Subject, ...] = ("process", "thread", "descriptor", "file")
-    for subject in subjects:
+    topics: tuple[Topic, ...] = ("process", "thread", "descriptor", "file")
+    for topic in topics:
         # What a process had made that died at once is nobody's any more (LEAK-3).
-        if rank.remark(subject) and not (subject == "file" and scenario.fault.partition("@")[0] in DEADLY):
-            line = f"rank {rank.rank}: {rank.remark(subject)}, after a second round as after the first"
-            return [Finding(f"left-{subject}", "nothing left behind", (line,), "whoever starts something ends it")]
+        if rank.remark(topic) and not (topic == "file" and scenario.fault.partition("@")[0] in DEADLY):
+            line = f"rank {rank.rank}: {rank.remark(topic)}, after a second round as after the first"
+            return [Finding(f"left-{topic}", "nothing left behind", (line,), "whoever starts something ends it")]
     return []

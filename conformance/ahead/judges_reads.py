@@ -4,12 +4,12 @@ from conformance.ahead.judges import ahead, conduct_of
 from conformance.contract import Claims
 from conformance.loader.judging import ends
 from conformance.loader.scenario import Scenario
-from conformance.trace import RankRun, ReadsAt, Trace
+from conformance.trace import RankRun, Topic, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count
 
 
-def _reads(rank: RankRun, at: ReadsAt) -> int:
+def _reads(rank: RankRun, at: Topic) -> int:
     return int(rank.remark(at) or 0)
 
 

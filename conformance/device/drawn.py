@@ -1,16 +1,18 @@
 """What is tried of whoever trains: the family of chapter 6."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 from hypothesis import strategies as st
 
 from conformance.contract import Claims
-from conformance.loader.scenario import Scenario, Variant, simpler
-from conformance.subjects import MODES, joined
+from conformance.device.scenario import MODES, DeviceScenario, Variant
+from conformance.trial.tiers import Tier
 
 
 @st.composite
-def models(draw: st.DrawFn, claims: Claims) -> Scenario:
+def models(draw: st.DrawFn, claims: Claims) -> DeviceScenario:
     """A small model that is called a few times, with the factors and the mode of output that are claimed."""
     what = draw(st.sampled_from(_possible(claims)))
     trains = "infer" not in what
@@ -31,18 +33,17 @@ def models(draw: st.DrawFn, claims: Claims) -> Scenario:
     samples = micro_batch * replicas * iterations * accumulation
     # Every second of one is none.
     words -= {"every"} if iterations * accumulation % 2 else set()
-    return Scenario(
+    return DeviceScenario(
         samples,
         ranks,
         micro_batch,
         accumulation,
         replicas,
         iterations,
-        epochs=draw(st.integers(1, 2)),
+        calls=draw(st.integers(1, 2)),
         seed=draw(st.integers(0, 3)),
         variant=variant,
-        subject="device",
-        details=joined("device", words),
+        asked=frozenset(words),
     )
 
 
@@ -58,43 +59,44 @@ def _possible(claims: Claims) -> list[tuple[str, ...]]:
     return asked
 
 
-def _each_factor(first: Scenario) -> Iterator[Scenario]:
+def _each_factor(first: DeviceScenario) -> Iterator[DeviceScenario]:
     """Each factor alone, so that none is left to chance."""
     for factor in ("gradient_accumulation", "replication_factor", "device_iterations"):
-        asked = simpler(first, samples=2, epochs=2, **{factor: 2})
+        changes: dict[str, Any] = {"samples": 2, "calls": 2, factor: 2}
+        asked = replace(first, **changes)
         compared: Variant = "singly" if factor == "device_iterations" else "none"
-        yield simpler(asked, variant=compared)
-        yield simpler(asked, variant=compared, details="adam+deep")
+        yield replace(asked, variant=compared)
+        yield replace(asked, variant=compared, asked=frozenset({"adam", "deep"}))
         if compared == "none":
-            yield simpler(asked, variant="mean", details="sum")
+            yield replace(asked, variant="mean", asked=frozenset({"sum"}))
 
 
-def a_few_models(claims: Claims) -> Iterator[Scenario]:
+def a_few_models(claims: Claims, tier: Tier) -> Iterator[DeviceScenario]:
     """What is tried before any is drawn: each refusal, and what has no numbers."""
-    first = Scenario(1, subject="device")
+    first = DeviceScenario(1)
     if "training" in claims.device:
         yield from _each_factor(first)
-    tasks = [details for details, part in (("", "training"), ("infer", "inference")) if part in claims.device]
-    for details in tasks:
-        yield simpler(first, details=details)
-        yield simpler(first, samples=3, device_iterations=2, details=details)
-        yield simpler(first, samples=3, replication_factor=2, details=details)
-        if not details:
-            yield simpler(first, samples=3, gradient_accumulation=2)
-            yield simpler(first, samples=5, gradient_accumulation=2, replication_factor=2)
+    tasks = [words for words, part in ((set(), "training"), ({"infer"}, "inference")) if part in claims.device]
+    for words in map(frozenset[str], tasks):
+        yield replace(first, asked=words)
+        yield replace(first, samples=3, device_iterations=2, asked=words)
+        yield replace(first, samples=3, replication_factor=2, asked=words)
+        if not words:
+            yield replace(first, samples=3, gradient_accumulation=2)
+            yield replace(first, samples=5, gradient_accumulation=2, replication_factor=2)
         if "synthetic" in claims.device:
             modes = ("", "all", "final") if "outputs" in claims.device else ("",)
             for mode in modes:
-                words = {details, "synthetic", mode} - {""}
-                asked = simpler(first, samples=4, batch_size=2, replication_factor=2)
-                yield simpler(asked, details=joined("device", words))
+                asked = replace(first, samples=4, batch_size=2, replication_factor=2)
+                yield replace(asked, asked=words | {"synthetic", mode} - {""})
     if "inference" in claims.device:
-        yield simpler(first, samples=2, gradient_accumulation=2, details="infer")
-        yield simpler(first, samples=4, gradient_accumulation=2, replication_factor=2, details="infer")
+        yield replace(first, samples=2, gradient_accumulation=2, asked=frozenset({"infer"}))
+        yield replace(first, samples=4, gradient_accumulation=2, replication_factor=2, asked=frozenset({"infer"}))
     if "ranks" in claims.device and "training" in claims.device:
         for factors in ({}, {"gradient_accumulation": 2}, {"replication_factor": 2}, {"device_iterations": 2}):
-            asked = simpler(first, world_size=2, epochs=2, **factors)
-            asked = simpler(asked, samples=asked.combined_batch)
+            changes: dict[str, Any] = {"ranks": 2, "calls": 2, **factors}
+            asked = replace(first, **changes)
+            asked = replace(asked, samples=asked.combined_batch)
             yield asked
-            yield simpler(asked, details="apart")
-        yield simpler(first, world_size=3)
+            yield replace(asked, asked=frozenset({"apart"}))
+        yield replace(first, ranks=3)

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 
 from conformance.contract import Claims
-from conformance.loader.scenario import Scenario
+from conformance.device.scenario import DeviceScenario
 from conformance.trace import RankRun, Trace, Value
 from conformance.trial.clause import Finding, Judge, Verdict, clause
-from conformance.trial.words import has
 
 # Two ways to the same number in double precision; a sample that is lost or counted twice moves it far more.
 TOLERANCE = 1e-7
@@ -22,20 +21,20 @@ def device(clause_id: str, *parts: str, floor: int) -> Callable[[Judge], Judge]:
     return clause(clause_id, family="device", applies=owed, floor=floor, dataset="none")
 
 
-def possible(scenario: Scenario) -> bool:
+def possible(scenario: DeviceScenario) -> bool:
     """Whether the request can be met."""
     return scenario.samples == scenario.combined_batch and not accumulates_in_inference(scenario)
 
 
-def accumulates_in_inference(scenario: Scenario) -> bool:
+def accumulates_in_inference(scenario: DeviceScenario) -> bool:
     """What DEVICE-8 refuses."""
-    return has(scenario, "infer") and scenario.gradient_accumulation > 1
+    return "infer" in scenario.asked and scenario.gradient_accumulation > 1
 
 
 def trains(trace: Trace) -> bool:
     """Whether the run trained on real data, and came to its end."""
     scenario = trace.scenario
-    asked = possible(scenario) and not has(scenario, "infer") and not has(scenario, "synthetic")
+    asked = possible(scenario) and "infer" not in scenario.asked and "synthetic" not in scenario.asked
     return asked and not trace.main.failed
 
 
@@ -45,17 +44,17 @@ def trained(trace: Trace) -> bool:
 
 
 @device("DEVICE-1", "training", "inference", floor=60)
-def calls_succeed_and_miss_nothing(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def calls_succeed_and_miss_nothing(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
     if not possible(scenario):
         return None
     for rank in trace.main.ranks:
         if rank.failure:
             told = f"rank {rank.rank}: {rank.failure.sentence()}"
             return [Finding("failed", "the call returns", (told,), f"{scenario.samples} samples are a whole step")]
-    if not has(scenario, "all") or has(scenario, "synthetic"):
+    if "all" not in scenario.asked or "synthetic" in scenario.asked:
         return []
     for rank in trace.main.ranks:
-        for call in range(scenario.epochs):
+        for call in range(scenario.calls):
             seen, owed = (sorted(numbers(rank, name, call)) for name in ("output", "right output"))
             if seen != owed:
                 told = f"outputs of {listed(seen)}"
@@ -64,14 +63,14 @@ def calls_succeed_and_miss_nothing(scenario: Scenario, claims: Claims, trace: Tr
 
 
 @device("DEVICE-3", "training", floor=10)
-def iterations_are_calls(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def iterations_are_calls(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
     single = trace.variant("singly")
-    if scenario.device_iterations == 1 or scenario.world_size > 1 or single is None or single.failed:
+    if scenario.device_iterations == 1 or scenario.ranks > 1 or single is None or single.failed:
         return None
     if not trained(trace):
         return None
     times = scenario.device_iterations
-    for call in range(scenario.epochs):
+    for call in range(scenario.calls):
         ours = trace.main.ranks[0].value(f"weights {call}")
         theirs = single.ranks[0].value(f"weights {times * call + times - 1}")
         found = difference(ours, theirs)
@@ -84,20 +83,20 @@ def iterations_are_calls(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
 
 
 @device("DEVICE-4", "training", floor=20)
-def the_update_of_the_joined_batch(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if scenario.device_iterations > 1 or scenario.world_size > 1 or has(scenario, "sum") or not trained(trace):
+def the_update_of_the_joined_batch(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
+    if scenario.device_iterations > 1 or scenario.ranks > 1 or "sum" in scenario.asked or not trained(trace):
         return None
     why = "gradients are averaged over all micro-batches of an update, which is the gradient of their joined batch"
     return _as_plain_torch(scenario, trace, "one batch", why)
 
 
 @device("DEVICE-5", "training", floor=5)
-def a_sum_is_so_many_means(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def a_sum_is_so_many_means(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
     averaged = trace.variant("mean")
-    if not has(scenario, "sum") or averaged is None or averaged.failed or not trained(trace):
+    if "sum" not in scenario.asked or averaged is None or averaged.failed or not trained(trace):
         return None
-    count = scenario.gradient_accumulation * scenario.replication_factor * scenario.world_size
-    for call in range(scenario.epochs):
+    count = scenario.gradient_accumulation * scenario.replication_factor * scenario.ranks
+    for call in range(scenario.calls):
         found = difference(trace.main.ranks[0].value(f"weights {call}"), averaged.ranks[0].value(f"weights {call}"))
         if found:
             told = (f"added, call {call}: {found[0]}", f"averaged, learning rate x {count}: {found[1]}")
@@ -110,7 +109,7 @@ def a_sum_is_so_many_means(scenario: Scenario, claims: Claims, trace: Trace) -> 
 
 
 @device("DEVICE-7", "training", "inference", floor=2)
-def what_does_not_divide_is_refused(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def what_does_not_divide_is_refused(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
     factor = scenario.device_iterations * scenario.gradient_accumulation * scenario.replication_factor
     if scenario.samples % factor == 0 or accumulates_in_inference(scenario):
         return None
@@ -119,7 +118,7 @@ def what_does_not_divide_is_refused(scenario: Scenario, claims: Claims, trace: T
 
 
 @device("DEVICE-8", "inference", floor=2)
-def inference_does_not_accumulate(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def inference_does_not_accumulate(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
     if not accumulates_in_inference(scenario):
         return None
     why = "in inference there is no gradient that could be accumulated"
@@ -127,7 +126,7 @@ def inference_does_not_accumulate(scenario: Scenario, claims: Claims, trace: Tra
 
 
 @device("DEVICE-11", "training", floor=20)
-def the_users_module_is_trained(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def the_users_module_is_trained(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
     if not trains(trace):
         return None
     for rank in trace.main.ranks:
@@ -140,8 +139,8 @@ def the_users_module_is_trained(scenario: Scenario, claims: Claims, trace: Trace
 
 
 @device("DEVICE-13", "ranks", floor=4)
-def ranks_average_their_gradients(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if scenario.world_size == 1 or scenario.device_iterations > 1 or has(scenario, "sum") or has(scenario, "apart"):
+def ranks_average_their_gradients(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
+    if scenario.ranks == 1 or scenario.device_iterations > 1 or "sum" in scenario.asked or "apart" in scenario.asked:
         return None
     if not trained(trace):
         return None
@@ -149,9 +148,9 @@ def ranks_average_their_gradients(scenario: Scenario, claims: Claims, trace: Tra
     return _as_plain_torch(scenario, trace, "the batches of all ranks joined", why)
 
 
-def _as_plain_torch(scenario: Scenario, trace: Trace, joined: str, why: str) -> Verdict:
+def _as_plain_torch(scenario: DeviceScenario, trace: Trace, joined: str, why: str) -> Verdict:
     for rank in trace.main.ranks:
-        for call in range(scenario.epochs):
+        for call in range(scenario.calls):
             found = difference(rank.value(f"weights {call}"), rank.value(f"right weights {call}"))
             if found:
                 told = (f"after call {call}, rank {rank.rank}: {found[0]}", f"torch, {joined}: {found[1]}")
@@ -159,7 +158,7 @@ def _as_plain_torch(scenario: Scenario, trace: Trace, joined: str, why: str) -> 
     return []
 
 
-def _refused(scenario: Scenario, trace: Trace, words: tuple[str, ...], expected: str, why: str) -> Verdict:
+def _refused(scenario: DeviceScenario, trace: Trace, words: tuple[str, ...], expected: str, why: str) -> Verdict:
     failure = trace.main.ranks[0].failure
     if failure is None:
         shapes = [value.shape for value in trace.main.ranks[0].values if value.name.startswith("output 0")]

@@ -4,30 +4,28 @@ from math import isnan
 
 from conformance.contract import Claims
 from conformance.device.judges import agree, device, difference, listed, numbers, possible, trains
-from conformance.loader.scenario import Scenario
-from conformance.subjects import MODES
+from conformance.device.scenario import MODES, DeviceScenario
 from conformance.trace import RankRun, Trace, Value
 from conformance.trial.clause import Finding, Verdict
-from conformance.trial.words import has
 
 
-def _told(scenario: Scenario, trace: Trace) -> bool:
+def _told(scenario: DeviceScenario, trace: Trace) -> bool:
     """Whether the outputs of a call can be judged: a mode was asked for, with real data, and the calls returned."""
-    return any(has(scenario, mode) for mode in MODES) and possible(scenario) and not trace.main.failed
+    return any(mode in scenario.asked for mode in MODES) and possible(scenario) and not trace.main.failed
 
 
 @device("DEVICE-2", "outputs", floor=10)
-def the_layout_decides_who_sees_what(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not _told(scenario, trace) or has(scenario, "total") or has(scenario, "synthetic"):
+def the_layout_decides_who_sees_what(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
+    if not _told(scenario, trace) or "total" in scenario.asked or "synthetic" in scenario.asked:
         return None
     if scenario.samples == scenario.batch_size:
         return None
     for rank in trace.main.ranks:
-        for call in range(scenario.epochs):
+        for call in range(scenario.calls):
             seen, right = numbers(rank, "output", call), numbers(rank, "right output", call)
             # Which samples they are of is DEVICE-1's matter, or that of the mode (DEVICE-6). The last ones are last by
             # the layout alone.
-            judged = sorted(seen) == sorted(right) or (has(scenario, "final") and len(seen) == len(right))
+            judged = sorted(seen) == sorted(right) or ("final" in scenario.asked and len(seen) == len(right))
             if judged and seen != right:
                 told = (f"outputs of {listed(seen)}",)
                 why = "the first axis is [device iteration, accumulation, replica, micro-batch], slowest first"
@@ -36,11 +34,11 @@ def the_layout_decides_who_sees_what(scenario: Scenario, claims: Claims, trace: 
 
 
 @device("DEVICE-6", "outputs", floor=20)
-def each_mode_returns_what_it_says(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def each_mode_returns_what_it_says(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
     if not _told(scenario, trace):
         return None
     for rank in trace.main.ranks:
-        for call in range(scenario.epochs):
+        for call in range(scenario.calls):
             ours, right = _outputs(rank, "output", call), _outputs(rank, "right output", call)
             # One scalar may stay one, or be stacked alone.
             shapes, owed_shapes = ([value.shape or (1,) for value in values] for values in (ours, right))
@@ -50,15 +48,15 @@ def each_mode_returns_what_it_says(scenario: Scenario, claims: Claims, trace: Tr
                 return [Finding("shape", f"outputs of shape {wanted}", (told,), _why(scenario))]
             # The order of the rows is DEVICE-2's matter, and what an update made of the weights is DEVICE-4's.
             seen, owed = (sorted(numbers(rank, name, call)) for name in ("output", "right output"))
-            chooses = has(scenario, "total") or has(scenario, "every")
-            if chooses and not has(scenario, "synthetic") and seen != owed:
-                what = "numbers that add up to" if has(scenario, "total") else "outputs of samples"
+            chooses = "total" in scenario.asked or "every" in scenario.asked
+            if chooses and "synthetic" not in scenario.asked and seen != owed:
+                what = "numbers that add up to" if "total" in scenario.asked else "outputs of samples"
                 told, wanted = (f"{what} {' '.join(map(str, found))}" for found in (seen, owed))
                 return [Finding("chosen", wanted, (told,), _why(scenario))]
     return []
 
 
-def _why(scenario: Scenario) -> str:
+def _why(scenario: DeviceScenario) -> str:
     replicas = scenario.replication_factor
     each = f" of each of {replicas} replicas" if replicas > 1 else ""
     return {
@@ -66,12 +64,12 @@ def _why(scenario: Scenario) -> str:
         "final": f"the last micro-batch's output{each} is returned",
         "every": f"every second micro-batch's output{each} is returned",
         "total": f"the outputs of the micro-batches{each} are added up",
-    }[next(mode for mode in MODES if has(scenario, mode))]
+    }[next(mode for mode in MODES if mode in scenario.asked)]
 
 
 @device("DEVICE-9", "synthetic", floor=2)
-def synthetic_data_reads_no_tensor(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not has(scenario, "synthetic") or not possible(scenario) or trace.main.failed:
+def synthetic_data_reads_no_tensor(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
+    if "synthetic" not in scenario.asked or not possible(scenario) or trace.main.failed:
         return None
     rank = trace.main.ranks[0]
     why = "the device makes its own inputs; those that are passed hold NaN only, to see whether they are read"
@@ -83,14 +81,14 @@ def synthetic_data_reads_no_tensor(scenario: Scenario, claims: Claims, trace: Tr
 
 
 @device("DEVICE-10", "outputs", "ranks", floor=4)
-def weights_stay_equal(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def weights_stay_equal(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
     if not trains(trace):
         return None
-    if scenario.world_size > 1:
+    if scenario.ranks > 1:
         return _equal_over_ranks(scenario, trace)
-    if not has(scenario, "final") or scenario.replication_factor == 1 or scenario.device_iterations == 1:
+    if "final" not in scenario.asked or scenario.replication_factor == 1 or scenario.device_iterations == 1:
         return None
-    for call in range(scenario.epochs):
+    for call in range(scenario.calls):
         value = trace.main.ranks[0].value(f"output {call}.0")
         if (
             value is None
@@ -106,21 +104,21 @@ def weights_stay_equal(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
     return []
 
 
-def _equal_over_ranks(scenario: Scenario, trace: Trace) -> Verdict:
+def _equal_over_ranks(scenario: DeviceScenario, trace: Trace) -> Verdict:
     first = trace.main.ranks[0]
-    for call in range(scenario.epochs):
+    for call in range(scenario.calls):
         for rank in trace.main.ranks[1:]:
             found = difference(rank.value(f"weights {call}"), first.value(f"weights {call}"))
             if found:
                 told = (f"after call {call}, rank 0: {found[1]}", f"rank {rank.rank}: {found[0]}")
-                begun = ", whatever weights they began with" if has(scenario, "apart") else ""
+                begun = ", whatever weights they began with" if "apart" in scenario.asked else ""
                 return [Finding("ranks", f"equal weights on all ranks{begun}", told, "all ranks train one model")]
     return []
 
 
 @device("DEVICE-12", "training", "inference", floor=40)
-def inputs_are_left_alone(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not possible(scenario) or trace.main.failed or has(scenario, "synthetic"):
+def inputs_are_left_alone(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
+    if not possible(scenario) or trace.main.failed or "synthetic" in scenario.asked:
         return None
     touched = trace.main.ranks[0].remark("touched")
     if not touched:
@@ -130,15 +128,15 @@ def inputs_are_left_alone(scenario: Scenario, claims: Claims, trace: Trace) -> V
 
 
 @device("DEVICE-14", "inference", floor=10)
-def inference_is_the_bare_module(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not has(scenario, "infer") or not possible(scenario) or trace.main.failed or has(scenario, "synthetic"):
+def inference_is_the_bare_module(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
+    if "infer" not in scenario.asked or not possible(scenario) or trace.main.failed or "synthetic" in scenario.asked:
         return None
     rank = trace.main.ranks[0]
     changed = difference(rank.value("weights 0"), rank.value("start"))
     if changed:
         told = (f"before: {changed[1]}", f"after: {changed[0]}")
         return [Finding("trained", "the weights as they were", told, "inference trains nothing")]
-    if not has(scenario, "all"):
+    if "all" not in scenario.asked:
         return []
     right = _rows(rank.value("right output 0.0"))
     for number, row in _rows(rank.value("output 0.0")).items():

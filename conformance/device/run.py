@@ -9,11 +9,11 @@ from conformance.contract import Implementation
 from conformance.device import models as device_models
 from conformance.device.models import Layout
 from conformance.device.request import ModelRequest
+from conformance.device.scenario import MODES, DeviceScenario
 from conformance.processes import calls
 from conformance.processes.calls import Stopped
 from conformance.processes.random_state import seed_all
 from conformance.processes.task import Task
-from conformance.subjects import MODES
 from conformance.trace import Failure, RankRun, Value
 
 EVERY = 2  # the period of "every_n"
@@ -29,24 +29,26 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     remarks: calls.Remarks = []
     failure: Failure | None = None
     try:
-        _call(implementation, task, values, remarks)
+        _call(implementation, task.scenario, task.rank, values, remarks)
     except Stopped as stopped:
         failure = stopped.failure
-    return RankRun(task.arguments["rank"], (), failure, remarks=tuple(remarks), values=tuple(values))
+    return RankRun(task.rank, (), failure, remarks=tuple(remarks), values=tuple(values))
 
 
-def _call(implementation: Implementation, task: Task, values: list[Value], remarks: calls.Remarks) -> None:
-    module = _module(task, task.arguments["rank"])
-    trains = "infer" not in task.words
-    times = _count(task) if "times" in task.words else 1
-    optimizer = device_models.optimizer_of(module, _optimizer(task), times) if trains else None
-    request = _request(task, module, optimizer)
+def _call(
+    implementation: Implementation, scenario: DeviceScenario, rank: int, values: list[Value], remarks: calls.Remarks
+) -> None:
+    module = _module(scenario, rank)
+    trains = "infer" not in scenario.asked
+    times = _count(scenario) if "times" in scenario.asked else 1
+    optimizer = device_models.optimizer_of(module, _optimizer(scenario), times) if trains else None
+    request = _request(scenario, rank, module, optimizer)
     values.append(_weights("start", module))
     step = calls.called("model", None, lambda: implementation.offers["model"](request))
-    ranks = [_stream(task, rank) for rank in range(request.world_size)]
-    plain = _Plain(task, request)
-    for number in task.epochs:
-        mine = [_part(tensor, number, task.samples) for tensor in ranks[request.rank]][: 2 if trains else 1]
+    ranks = [_stream(scenario, each) for each in range(scenario.ranks)]
+    plain = _Plain(scenario, request)
+    for number in range(scenario.calls):
+        mine = [_part(tensor, number, scenario.samples) for tensor in ranks[rank]][: 2 if trains else 1]
         given = [torch.full_like(each, torch.nan) if request.synthetic else each.clone() for each in mine]
         kept = [each.clone() for each in given]
         results = calls.called("step", number, lambda given=given: step(*given))  # type: ignore[misc]
@@ -61,22 +63,22 @@ def _call(implementation: Implementation, task: Task, values: list[Value], remar
 class _Plain:
     """Plain torch beside the implementation, with weights of its own."""
 
-    def __init__(self, task: Task, request: ModelRequest) -> None:
-        self.task = task
+    def __init__(self, scenario: DeviceScenario, request: ModelRequest) -> None:
+        self.scenario = scenario
         self.request = request
-        self.module = _module(task)
+        self.module = _module(scenario)
         # To SGD, with momentum or without, adding gradients is a learning rate so many times as large (DEVICE-5).
-        times = _count(task) if "sum" in task.words else 1
-        self.optimizer = device_models.optimizer_of(self.module, _optimizer(task), times)
+        times = _count(scenario) if "sum" in scenario.asked else 1
+        self.optimizer = device_models.optimizer_of(self.module, _optimizer(scenario), times)
         self.layout = Layout(
             request.device_iterations, request.gradient_accumulation, request.replication_factor, request.batch_size
         )
 
     def call(self, number: int, ranks: list[tuple[Tensor, Tensor]]) -> list[Value]:
         """What must come of one call, if the request can be met."""
-        request, samples = self.request, self.task.samples
+        request, samples = self.request, self.scenario.samples
         steps = [(_part(x, number, samples), _part(target, number, samples)) for x, target in ranks]
-        if self.task.samples != self.task.step or (request.optimizer is None and request.gradient_accumulation > 1):
+        if samples != self.scenario.combined_batch or (request.optimizer is None and request.gradient_accumulation > 1):
             return []
         if request.optimizer is None:
             with torch.no_grad():
@@ -91,9 +93,9 @@ class _Plain:
         return [*found, _weights(f"right weights {number}", self.module)]
 
 
-def _request(task: Task, module: Any, optimizer: Any) -> ModelRequest:
-    words, arguments = task.words, task.arguments
-    names = ("batch_size", "replication_factor", "device_iterations", "gradient_accumulation", "rank", "world_size")
+def _request(scenario: DeviceScenario, rank: int, module: Any, optimizer: Any) -> ModelRequest:
+    words = scenario.asked
+    names = ("batch_size", "replication_factor", "device_iterations", "gradient_accumulation")
     return ModelRequest(
         module=module,
         optimizer=optimizer,
@@ -101,29 +103,30 @@ def _request(task: Task, module: Any, optimizer: Any) -> ModelRequest:
         output_mode=next((mode for word, mode in MODES.items() if word in words), "default"),
         output_period=EVERY if "every" in words else 1,
         synthetic="synthetic" in words,
-        **{name: arguments[name] for name in names},
+        rank=rank,
+        world_size=scenario.ranks,
+        **{name: getattr(scenario, name) for name in names},
     )
 
 
-def _module(task: Task, rank: int = 0) -> device_models.Module:
-    words = task.words
-    seed = task.arguments["seed"] + (rank if "apart" in words else 0)
+def _module(scenario: DeviceScenario, rank: int = 0) -> device_models.Module:
+    words = scenario.asked
+    seed = scenario.seed + (rank if "apart" in words else 0)
     module = device_models.build(seed, layers=2 if "deep" in words else 1)
     return module.eval() if "infer" in words else module
 
 
-def _optimizer(task: Task) -> str:
-    return next((name for name in ("momentum", "adam") if name in task.words), "sgd")
+def _optimizer(scenario: DeviceScenario) -> str:
+    return next((name for name in ("momentum", "adam") if name in scenario.asked), "sgd")
 
 
-def _count(task: Task) -> int:
+def _count(scenario: DeviceScenario) -> int:
     """The micro-batches of one update, over all ranks."""
-    arguments = task.arguments
-    return int(arguments["gradient_accumulation"] * arguments["replication_factor"] * arguments["world_size"])
+    return scenario.gradient_accumulation * scenario.replication_factor * scenario.ranks
 
 
-def _stream(task: Task, rank: int) -> tuple[Tensor, Tensor]:
-    return device_models.data(task.arguments["seed"], rank, task.samples * len(task.epochs))
+def _stream(scenario: DeviceScenario, rank: int) -> tuple[Tensor, Tensor]:
+    return device_models.data(scenario.seed, rank, scenario.samples * scenario.calls)
 
 
 def _part(tensor: Tensor, number: int, samples: int) -> Tensor:

@@ -3,7 +3,7 @@
 from conformance.contract import Claims
 from conformance.loader.judging import before_the_fault, failed_while_loading, show
 from conformance.loader.scenario import DEADLY, FAULTS, Scenario
-from conformance.trace import Failure, RankRun, Subject, Trace
+from conformance.trace import Failure, RankRun, Topic, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 
 # Memory may grow by this much in 32 epochs of 1 MiB each: half of what a loader keeps that keeps them all.
@@ -207,17 +207,17 @@ def no_thread_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
     )
 
 
-def _nothing_left(scenario: Scenario, trace: Trace, subject: Subject, why: str) -> Verdict:
+def _nothing_left(scenario: Scenario, trace: Trace, topic: Topic, why: str) -> Verdict:
     (rank,) = trace.main.ranks
     if not (scenario.fault or scenario.conduct) or (rank.failure and rank.failure.kind in ("hung", "died")):
         return None
-    told = rank.remark(subject)
+    told = rank.remark(topic)
     if told:
         after = FAULTS[_fault(scenario)].split("{}")[0].strip() if scenario.fault else "the loader is gone"
         line = f"rank {rank.rank}: {told}, after a second round as after the first"
         return [
             Finding(
-                f"left-{subject}",
+                f"left-{topic}",
                 f"nothing left behind ({after} ...)" if scenario.fault else "nothing left behind",
                 (line,),
                 why,

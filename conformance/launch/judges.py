@@ -6,10 +6,9 @@ from typing import Any
 
 from conformance.contract import Claims
 from conformance.launch.run import WORDS
-from conformance.loader.scenario import Scenario
+from conformance.launch.scenario import LaunchScenario
 from conformance.trace import RankRun, Trace
 from conformance.trial.clause import Finding, Judge, Verdict, clause
-from conformance.trial.words import has
 
 _ENDS = ("fails", "killed", "term", "int")
 
@@ -24,14 +23,14 @@ def launch(clause_id: str, floor: int, applies: Callable[[Claims], bool] | None 
 
 
 @launch("LAUNCH-1", floor=5)
-def each_instance_runs_once(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def each_instance_runs_once(scenario: LaunchScenario, claims: Claims, trace: Trace) -> Verdict:
     # Where the job is ended early, an instance may be late.
-    if not _possible(scenario) or any(has(scenario, word) for word in _ENDS):
+    if not scenario.can_be_met or any(word in scenario.happens for word in _ENDS):
         return None
     run = trace.main.ranks[0]
     if run.failure and run.failure.where == "launch" and run.failure.kind != "hung":
         return [Finding("failed", "the program is started", (run.failure.sentence(),), "nothing is wrong with that")]
-    started, owed = int(run.remark("started") or 0), scenario.world_size
+    started, owed = int(run.remark("started") or 0), scenario.instances
     if started != owed:
         ran = f"{started} processes ran the program"
         return [Finding("number", f"one process for each of {owed} instances", (ran,), "an instance is one process")]
@@ -50,27 +49,27 @@ def each_instance_runs_once(scenario: Scenario, claims: Claims, trace: Trace) ->
 
 
 @launch("LAUNCH-2", floor=4)
-def replicas_are_shared_out(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def replicas_are_shared_out(scenario: LaunchScenario, claims: Claims, trace: Trace) -> Verdict:
     asked = _who(trace)
-    if not _possible(scenario) or not asked or _misnumbered(scenario, trace):
+    if not scenario.can_be_met or not asked or _misnumbered(scenario, trace):
         return None
-    local = scenario.samples // scenario.world_size
+    local = scenario.replicas // scenario.instances
     for who in asked:
         index = who["instance"]
         found = (who.get("replicas"), who.get("local_replicas"), who.get("first_replica"))
-        if found != (scenario.samples, local, index * local):
+        if found != (scenario.replicas, local, index * local):
             told = f"instance {index}: {found[1]} of {found[0]} replicas, from {found[2]} on"
-            expected = f"instance {index}: {local} of {scenario.samples} replicas, from {index * local} on"
+            expected = f"instance {index}: {local} of {scenario.replicas} replicas, from {index * local} on"
             return [Finding("replicas", expected, (told,), "each replica has one instance, and an id of its own")]
     return []
 
 
 @launch("LAUNCH-3", floor=1)
-def what_does_not_divide_is_refused(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if _possible(scenario):
+def what_does_not_divide_is_refused(scenario: LaunchScenario, claims: Claims, trace: Trace) -> Verdict:
+    if scenario.can_be_met:
         return None
     run = trace.main.ranks[0]
-    replicas, instances = scenario.samples, scenario.world_size
+    replicas, instances = scenario.replicas, scenario.instances
     expected = f"an error that names {replicas} and {instances}, and no instance that runs"
     why = f"{replicas} replicas can't be shared out to {instances} instances"
     failure = run.failure
@@ -89,9 +88,9 @@ def what_does_not_divide_is_refused(scenario: Scenario, claims: Claims, trace: T
 
 
 @launch("LAUNCH-4", floor=3, applies=lambda claims: "map" in claims.datasets)
-def instances_see_their_own_shards(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def instances_see_their_own_shards(scenario: LaunchScenario, claims: Claims, trace: Trace) -> Verdict:
     told = [each for each in _instances(trace.main.ranks[0]) if "steps" in each]
-    if scenario.world_size == 1 or len(told) != scenario.world_size:
+    if scenario.instances == 1 or len(told) != scenario.instances:
         return None
     told.sort(key=lambda each: (each["who"]["instance"], each["steps"]))
     steps = [len(each["steps"]) for each in told]
@@ -105,19 +104,19 @@ def instances_see_their_own_shards(scenario: Scenario, claims: Claims, trace: Tr
 
 
 @launch("LAUNCH-5", floor=4)
-def the_exit_code_tells(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def the_exit_code_tells(scenario: LaunchScenario, claims: Claims, trace: Trace) -> Verdict:
     run = trace.main.ranks[0]
     hung = run.failure is not None and run.failure.kind == "hung"
-    if not _possible(scenario) or (run.failure and not hung) or _stopped(scenario) or _misnumbered(scenario, trace):
+    if not scenario.can_be_met or (run.failure and not hung) or scenario.is_stopped or _misnumbered(scenario, trace):
         return None
     if run.failure:
         why = "the launcher ends when its instances have ended"
         return [Finding("hung", "an exit code", (run.failure.sentence(),), why)]
     code = int(run.remark("exit"))
-    if has(scenario, "killed"):
+    if "killed" in scenario.happens:
         expected, wrong, why = "an exit code that is not 0", code == 0, "an instance was killed by signal 9"
-    elif has(scenario, "fails"):
-        expected, wrong = f"exit code {scenario.seed}", code != scenario.seed
+    elif "fails" in scenario.happens:
+        expected, wrong = f"exit code {scenario.exit_code}", code != scenario.exit_code
         why = "the first instance that failed ended with it"
     else:
         expected, wrong, why = "exit code 0", code != 0, "all instances succeed"
@@ -125,9 +124,9 @@ def the_exit_code_tells(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
 
 
 @launch("LAUNCH-6", floor=4)
-def nothing_goes_on_alone(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def nothing_goes_on_alone(scenario: LaunchScenario, claims: Claims, trace: Trace) -> Verdict:
     run = trace.main.ranks[0]
-    if not _possible(scenario) or _stopped(scenario) or _misnumbered(scenario, trace):
+    if not scenario.can_be_met or scenario.is_stopped or _misnumbered(scenario, trace):
         return None
     if run.remark("vain"):
         told = f"{run.remark('vain')} of them still ran 30 s later"
@@ -138,9 +137,9 @@ def nothing_goes_on_alone(scenario: Scenario, claims: Claims, trace: Trace) -> V
 
 
 @launch("LAUNCH-7", floor=1)
-def a_stopped_launcher_stops_its_instances(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def a_stopped_launcher_stops_its_instances(scenario: LaunchScenario, claims: Claims, trace: Trace) -> Verdict:
     run = trace.main.ranks[0]
-    if not _stopped(scenario) or int(run.remark("started") or 0) != scenario.world_size:
+    if not scenario.is_stopped or int(run.remark("started") or 0) != scenario.instances:
         return None
     why = "the signal reaches the launcher only"
     if run.remark("vain") or run.failure:
@@ -152,9 +151,9 @@ def a_stopped_launcher_stops_its_instances(scenario: Scenario, claims: Claims, t
 
 
 @launch("LAUNCH-8", floor=1)
-def each_line_comes_out_once(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def each_line_comes_out_once(scenario: LaunchScenario, claims: Claims, trace: Trace) -> Verdict:
     run = trace.main.ranks[0]
-    if not has(scenario, "lines") or run.failure or _misnumbered(scenario, trace):
+    if "lines" not in scenario.happens or run.failure or _misnumbered(scenario, trace):
         return None
     wrong = tuple(text for about, text in run.remarks if about == "lines")
     if wrong:
@@ -164,9 +163,9 @@ def each_line_comes_out_once(scenario: Scenario, claims: Claims, trace: Trace) -
 
 
 @launch("LAUNCH-9", floor=3, applies=lambda claims: claims.launcher == "settings")
-def the_launchers_settings_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def the_launchers_settings_stay(scenario: LaunchScenario, claims: Claims, trace: Trace) -> Verdict:
     told = [each for each in _instances(trace.main.ranks[0]) if "set" in each]
-    if not told or not _possible(scenario):
+    if not told or not scenario.can_be_met:
         return None
     why = "the launcher decides it; the script was written for one process"
     for each in told:
@@ -191,15 +190,6 @@ def _left(run: RankRun, why: str) -> Verdict:
 _LEFT = {"instance": "an instance", "child": "a child that an instance had started"}
 
 
-def _possible(scenario: Scenario) -> bool:
-    """Whether the replicas can be shared out."""
-    return scenario.samples % scenario.world_size == 0
-
-
-def _stopped(scenario: Scenario) -> bool:
-    return has(scenario, "term") or has(scenario, "int")
-
-
 def _instances(run: RankRun) -> list[dict[str, Any]]:
     """What the instances wrote down."""
     return [json.loads(text) for about, text in run.remarks if about == "instance"]
@@ -209,11 +199,11 @@ def _who(trace: Trace) -> list[dict[str, Any]]:
     return [each["who"] for each in _instances(trace.main.ranks[0]) if "who" in each]
 
 
-def _misnumbered(scenario: Scenario, trace: Trace) -> bool:
+def _misnumbered(scenario: LaunchScenario, trace: Trace) -> bool:
     """Whether instances were asked who they are, and do not have each index once (LAUNCH-1)."""
     asked = {str(each.get("instance")) for each in _who(trace)}
-    unasked = int(trace.main.ranks[0].remark("started") or 0) == scenario.world_size and not _who(trace)
-    return not unasked and asked != {str(each) for each in range(scenario.world_size)}
+    unasked = int(trace.main.ranks[0].remark("started") or 0) == scenario.instances and not _who(trace)
+    return not unasked and asked != {str(each) for each in range(scenario.instances)}
 
 
 def _words(message: str) -> list[str]:

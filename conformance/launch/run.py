@@ -72,7 +72,7 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
 
 
 def _launch(implementation: Implementation, task: Task, folder: Path, remarks: Remarks) -> None:
-    instances, replicas = task.arguments["world_size"], task.samples
+    instances, replicas = task.scenario.instances, task.scenario.replicas
     orders = folder / "orders.json"
     orders.write_text(json.dumps(_orders(implementation, task, folder)), "utf-8")
     program = [sys.executable, str(Path(launch_probe.__file__)), str(orders), *WORDS]
@@ -107,32 +107,32 @@ def _launch(implementation: Implementation, task: Task, folder: Path, remarks: R
     remarks += [("exit", str(code)), *(("left", what) for what in left)]
     said = "\n".join(output.text for output in outputs)
     remarks.append(("named", " ".join(str(each) for each in (replicas, instances) if _names(said, each))))
-    if "lines" in task.words:
+    if "lines" in task.scenario.happens:
         tag = implementation.offers.get("tag", launch_lines.usual_tag)
         remarks += [("lines", each) for each in launch_lines.faults(outputs[0].text, outputs[1].text, instances, tag)]
 
 
 def _orders(implementation: Implementation, task: Task, folder: Path) -> dict[str, Any]:
-    plain = not set(task.words) & {*_ASKS, "child", *_SIGNALS}
-    asks = plain or bool(set(task.words) & set(_ASKS))
+    plain = not set(task.scenario.happens) & {*_ASKS, "child", *_SIGNALS}
+    asks = plain or bool(set(task.scenario.happens) & set(_ASKS))
     return {
-        "does": task.words,
+        "does": sorted(task.scenario.happens),
         "implementation": implementation.name if asks else "",
         "path": sys.path,
         "folder": os.getcwd(),
         "meets": str(folder / "meets"),
         "samples": SAMPLES if plain else 0,
-        "instances": task.arguments["world_size"],
-        "code": task.arguments["seed"],
+        "instances": task.scenario.instances,
+        "code": task.scenario.exit_code,
     }
 
 
 def _signalled(process: "subprocess.Popen[bytes]", task: Task, folder: Path) -> None:
     """Send the launcher the task's signal, once all instances have said that they run."""
-    number = next((_SIGNALS[word] for word in _SIGNALS if word in task.words), None)
+    number = next((_SIGNALS[word] for word in _SIGNALS if word in task.scenario.happens), None)
     if number is None:
         return
-    instances = task.arguments["world_size"]
+    instances = task.scenario.instances
     launch_probe.wait_for(lambda: len(list(folder.glob("told-*.json"))) >= instances or process.poll() is not None)
     (folder / launch_probe.EVENT).touch()
     process.send_signal(number)
@@ -167,7 +167,7 @@ def _what_started(folder: Path) -> Remarks:
     """What the instances wrote down, in an order that does not depend on who was first."""
     told = sorted(json.dumps(each, sort_keys=True) for each in _read(folder, "told"))
     vain = [("vain", str(len(list(folder.glob("vain-*")))))] if list(folder.glob("vain-*")) else []
-    return [("started", str(len(_read(folder, "started")))), *(("instance", each) for each in told), *vain]  # type: ignore[list-item]
+    return [("started", str(len(_read(folder, "started")))), *(("instance", each) for each in told), *vain]
 
 
 def _read(folder: Path, kind: str) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from conformance.loader import leaks
+from conformance.loader import leaks, patience
 from conformance.loader.interrupts import first, said
 
 _SUBREAPER = 36  # prctl: orphans below this process become its own children
@@ -77,7 +77,7 @@ def _has_ended(child: int) -> bool:
 
 def _see_orphans_end() -> None:
     """Give what the process left a moment to end, and wait for what has ended: nobody else will."""
-    deadline = time.monotonic() + leaks.SHORT_GRACE
+    deadline = time.monotonic() + patience.SHORT_GRACE
     while leaks.children(os.getpid()) and time.monotonic() < deadline:
         select.select([], [], [], 0.01)
     with suppress(ChildProcessError):

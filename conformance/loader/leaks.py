@@ -14,10 +14,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.trace import Subject
+from conformance.trace import Topic
 
-GRACE = 5.0  # seconds in which a closed loader's processes, files and threads may still be ending
-SHORT_GRACE = 1.0  # the same after the first round: what is left then is looked for in a second one
 _SHARED_MEMORY = Path("/dev/shm")
 
 
@@ -43,7 +41,7 @@ def held(temporary: str | None) -> Resources:
     )
 
 
-def left_behind(before: Resources, temporary: str | None, grace: float = GRACE) -> list[tuple[Subject, str]]:
+def left_behind(before: Resources, temporary: str | None, grace: float) -> list[tuple[Topic, str]]:
     """What is held now and was not before, after waiting `grace` seconds for what is about to end.
 
     Half as long again where something of it still waits for a processor: on a busy machine, an end takes its time.
@@ -58,8 +56,8 @@ def left_behind(before: Resources, temporary: str | None, grace: float = GRACE) 
     return left
 
 
-def _more(before: Resources, now: Resources) -> list[tuple[Subject, str]]:
-    left: list[tuple[Subject, str]] = []
+def _more(before: Resources, now: Resources) -> list[tuple[Topic, str]]:
+    left: list[tuple[Topic, str]] = []
     if processes := now.processes - before.processes:
         left.append(("process", _counted(len(processes), "child process is", "child processes are")))
     if (more := now.descriptors - before.descriptors) > 0:

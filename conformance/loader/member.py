@@ -1,4 +1,4 @@
-"""One process of the fleet: decides how one rank's loader is built, which conduct reads it, and what is written down.
+"""One rank's run of a loader: how it is built, which conduct reads it, and what is written down.
 
 Nothing here judges. What takes the whole process down is seen from outside, by the fleet.
 """
@@ -7,30 +7,28 @@ import gc
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
+from importlib import import_module
+from math import prod
+from typing import Any, Protocol, cast
 
-from conformance.ahead.conduct import Late
 from conformance.contract import Implementation, Request
-from conformance.loader import datasets, endings, leaks, probes
-from conformance.loader import kinds as conduct_kinds
-from conformance.loader import reading as conduct
-from conformance.loader.probes import Watch, WatchedIterable, WatchedMap
+from conformance.loader import datasets, kinds, leaks, patience, probes, reading
+from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.reading import Reader
-from conformance.loader.scenario import DEADLY, ODD_KINDS
+from conformance.loader.scenario import DEADLY, ODD_KINDS, Scenario
 from conformance.processes import calls, random_state
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task
-from conformance.restarts.conduct import Restarts
 from conformance.trace import Epoch, Failure, RandomState, RankRun, Saved
 from conformance.trial.words import place_of
 
 # The loader that is read first in a process "after other loaders" (the variant `after`): nothing like the scenario's.
-_OTHER_SAMPLES = 7
-_OTHER_ARGUMENTS = {"batch_size": 2, "seed": 99, "drop_last": False}
+_OTHER: Mapping[str, Any] = dict(
+    samples=7, batch_size=2, seed=99, drop_last=False, dataset="map", fault="", conduct="", kind="", details=""
+)
 
 # What loaders of this process have left behind, round after round; and how often is enough to believe it.
 _seen_left: Counter[str] = Counter()
@@ -40,26 +38,60 @@ Performer = Callable[[Implementation, Task, str], RankRun]
 
 
 @dataclass
-class Findings:
-    """What a reading leaves: the epochs, remarks, and states that were taken."""
+class Reading:
+    """The reading of one loader: what is asked for, what watches it, and what has come of it so far.
 
-    epochs: list[Epoch]
-    remarks: Remarks
+    `reader` is there once the loader is. A conduct reads by it, and adds to `epochs`, `remarks` and `saved`.
+    """
+
+    implementation: Implementation
+    task: Task
+    scenario: Scenario
+    request: Request
+    watch: probes.Watch | None
+    epochs: list[Epoch] = field(default_factory=list)
+    remarks: Remarks = field(default_factory=list)
     saved: list[Saved] = field(default_factory=list)
+    reader: Reader = field(init=False)
+
+    @property
+    def place(self) -> int:
+        """The number behind the conduct's @, or 0."""
+        return place_of(self.scenario.conduct) if "@" in self.scenario.conduct else 0
+
+    def load(self) -> Any:
+        """A loader of the request."""
+        return calls.called("load", None, lambda: self.implementation.load(self.request))
+
+
+class Conducts(Protocol):
+    """What the module that a task names knows: what a consumer does with a loader, and what it does without ours."""
+
+    CONDUCTS: Mapping[str, Callable[[Reading], None]]
+    WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]]
 
 
 def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
+    """Read the loader that a task asks for; where something happens, also look for what it leaves behind."""
+    if task.scenario.is_troubled:
+        deadly = task.scenario.fault.partition("@")[0] in DEADLY
+        return watching_leaks(lambda: read_once(implementation, task, workdir), workdir, deadly)
+    return read_once(implementation, task, workdir)
+
+
+def read_once(implementation: Implementation, task: Task, workdir: str) -> RankRun:
     """Build the loader that the task asks for, read it as its conduct says, and write down what came."""
+    scenario: Scenario = task.scenario
     if task.after_others:
         _read_another_loader(implementation, task, workdir)
     if task.saved:
-        workdir = task.saved[task.arguments["rank"] % len(task.saved)].workdir
-    found = Findings([], [])
-    watch = _watch(task, workdir)
+        workdir = task.saved[task.rank % len(task.saved)].workdir
+    watch = _watch(scenario, workdir) if scenario.is_watched else None
+    going = Reading(implementation, task, scenario, _request(scenario, task.rank, workdir, watch), watch)
     failure = None
     before = random_state.seed_all_and_tell(task.random_seed)
     try:
-        _read(implementation, task, workdir, watch, found)
+        _read(going)
     except Stopped as stopped:
         failure = stopped.failure
     except RuntimeError as error:
@@ -69,31 +101,28 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     # A library that is imported on the way has a state only afterwards: nothing can be said about it.
     states = tuple(RandomState(name, before[name], after[name]) for name in before if name in after)
     if watch is not None and watch.fired:
-        found.remarks.append(("fired", task.fault))
-    if watch is not None and task.arguments["asynchronous"]:
-        found.remarks.append(("read", str(watch.count())))
-    reads = watch.reads() if watch is not None else ()
+        going.remarks.append(("fired", scenario.fault))
+    if watch is not None and scenario.asynchronous:
+        going.remarks.append(("read", str(watch.count())))
     return RankRun(
-        task.arguments["rank"],
-        tuple(found.epochs),
+        task.rank,
+        tuple(going.epochs),
         failure,
         states,
-        reads,
-        tuple(found.remarks),
-        saved=replace(found.saved[-1], workdir=workdir) if found.saved else None,
+        watch.reads() if watch is not None else (),
+        tuple(going.remarks),
+        saved=replace(going.saved[-1], workdir=workdir) if going.saved else None,
     )
 
 
-def perform_watching_leaks(
-    implementation: Implementation, task: Task, workdir: str, perform: Performer = perform
-) -> RankRun:
-    """The same, again and again in this process: what later rounds leave behind goes into the remarks."""
-    # LEAK-3 says nothing of what a worker had made that died at once: waiting for it to go would be in vain.
-    deadly = task.fault.partition("@")[0] in DEADLY
+def watching_leaks(once: Callable[[], RankRun], workdir: str, deadly: bool = False) -> RankRun:
+    """Do it again and again in this process: what later rounds leave behind goes into the remarks.
+
+    `deadly`: a worker dies on the way. LEAK-3 says nothing of the files of what died at once.
+    """
     temporary = None if deadly else os.environ.get("TMPDIR", workdir)
-    once = partial(perform, implementation, task, workdir)
-    run, left = _round(once, temporary, leaks.SHORT_GRACE)
-    # Who has left as much three times, and long after, will do it again: to wait for it each time would take minutes.
+    run, left = _round(once, temporary, patience.SHORT_GRACE)
+    # A loader that left as much three times, and long after, will do it again: waiting each time would take minutes.
     if left and all(_seen_left[about] >= _OFTEN for about, _ in left):
         return replace(run, remarks=(*run.remarks, *left))
     # What a library opens once for good is no leak: only what a later round adds is. A segment of shared memory may be
@@ -101,7 +130,7 @@ def perform_watching_leaks(
     for _ in range(2):
         if not left:
             return run
-        run, left = _round(once, temporary, leaks.GRACE)
+        run, left = _round(once, temporary, patience.GRACE)
         if not all("shared-memory" in told for _, told in left):
             break
     _seen_left.update(about for about, _ in left)
@@ -121,150 +150,122 @@ def _left_behind(before: leaks.Resources, temporary: str | None, grace: float) -
         return leaks.left_behind(before, temporary, grace)
 
 
-def _read(
-    implementation: Implementation, task: Task, workdir: str, watch: probes.Watch | None, found: Findings
-) -> None:
-    request = _request(task, workdir, watch)
-    if task.conduct == "quit" and watch is not None:
-        _end_a_process(implementation, request, watch, found)
+def _read(going: Reading) -> None:
+    name = going.scenario.conduct.partition("@")[0]
+    module = cast(Conducts, import_module(going.task.conducts)) if going.task.conducts else None
+    if module is not None and name in module.WITHOUT_LOADER:
+        module.WITHOUT_LOADER[name](going)
         return
-    loader = calls.called("load", None, lambda: implementation.load(request))
+    loader = going.load()
     if loader is None or not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")):
         what = f"load(request) gives {_short(loader)}, which can't be iterated; return the loader"
         raise Stopped("unusable", "load", what)
-    if watch is not None and task.arguments["asynchronous"]:
-        found.remarks.append(("loaded", str(watch.count())))
-    reader = _reader(implementation, task, loader, watch)
+    if going.watch is not None and going.scenario.asynchronous:
+        going.remarks.append(("loaded", str(going.watch.count())))
+    going.reader = _reader(going, loader)
     try:
-        if task.conduct.startswith("save"):
-            _save_or_go_on(implementation, task, reader, found, request)
-        else:
-            _conducts(task, reader, found, request, watch)[task.conduct.partition("@")[0]]()
+        (module.CONDUCTS if module is not None else _CONDUCTS)[name](going)
     except Stopped:
         # What stopped the reading is told, and not what closing makes of it.
         with suppress(Stopped):
             calls.close(loader)
         raise
-    if task.conduct == "dropped":
-        del loader, reader, request
+    if name == "dropped":
+        del loader, going.reader, going.request
         gc.collect()
     else:
-        calls.close(loader, times=2 if task.conduct == "ended" else 1)
+        calls.close(loader, times=2 if name == "ended" else 1)
 
 
-def _save_or_go_on(
-    implementation: Implementation, task: Task, reader: Reader, found: Findings, request: Request
-) -> None:
-    restarts = Restarts(
-        reader,
-        lambda: calls.called("load", None, lambda: implementation.load(request)),
-        task.epochs,
-        frozenset(task.words),
-        found.epochs,
-        found.saved.append,
-        implementation.offers.get("merge"),
-        goes_on=implementation.claims.end_of_epoch == "next",
-    )
-    if task.saved:
-        restarts.go_on(task.saved, task.arguments["rank"])
+def _whole(going: Reading) -> None:
+    scenario, reader = going.scenario, going.reader
+    numbers = going.task.epochs
+    if scenario.kind == "large":
+        kinds.watch_memory(reader, going.remarks)
+    elif scenario.kind in ODD_KINDS:
+        kinds.read_odd(reader, scenario.kind, scenario.samples, numbers[0], going.remarks)
+    elif scenario.kind not in ("", "buffer"):
+        kinds.watch_types(reader, scenario.kind, scenario.samples, numbers, going.remarks)
+    elif scenario.fault:
+        reading.read_through_faults(reader, numbers, going.epochs)
     else:
-        restarts.save(place_of(task.conduct))
+        reading.read_epochs(reader, numbers, going.epochs)
 
 
-def _end_a_process(implementation: Implementation, request: Request, watch: probes.Watch, found: Findings) -> None:
-    def read() -> Any:
-        loader = implementation.load(request)
-        iterator = iter(loader)
-        return loader, iterator, next(iterator, None)
-
-    told = endings.end_a_process(read, watch.folder)
-    if told is not None:
-        found.remarks.append(("quit", told))
+def _keep(going: Reading) -> None:
+    dataset = going.request.dataset
+    reading.keep_everything(
+        going.reader, going.task.epochs, going.epochs, going.remarks, lambda: getattr(dataset, "buffer", None)
+    )
 
 
-def _conducts(
-    task: Task, reader: Reader, found: Findings, request: Request, watch: probes.Watch | None
-) -> dict[str, Callable[[], None]]:
-    epochs, remarks = found.epochs, found.remarks
-
-    def whole() -> None:
-        if task.kind == "large":
-            conduct_kinds.watch_memory(reader, remarks)
-        elif task.kind in ODD_KINDS:
-            conduct_kinds.read_odd(reader, task.kind, task.samples, task.epochs[0], remarks)
-        elif task.kind not in ("", "buffer"):
-            conduct_kinds.watch_types(reader, task.kind, task.samples, task.epochs, remarks)
-        elif task.fault:
-            conduct.read_through_faults(reader, task.epochs, epochs)
-        else:
-            conduct.read_epochs(reader, task.epochs, epochs)
-
-    late = {}
-    if watch is not None and task.conduct:
-        place = place_of(task.conduct) if "@" in task.conduct else 0
-        late = Late(reader, watch, task.epochs, epochs, remarks, *task.awaited).conducts(place)
-    return {
-        **late,
-        "": whole,
-        "dropped": whole,
-        "leave": lambda: conduct.leave_early(reader, task.epochs, epochs, place_of(task.conduct)),
-        "two": lambda: conduct.read_two(reader, task.epochs[0], epochs, place_of(task.conduct)),
-        "kept": lambda: conduct.keep_everything(
-            reader, task.epochs, epochs, remarks, lambda: getattr(request.dataset, "buffer", None)
-        ),
-        "ended": lambda: conduct.read_beyond_the_end(reader, task.epochs, epochs, remarks),
-    }
+# What a consumer may do with any loader. What it does in a chapter of its own, that chapter's module says.
+_CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
+    "": _whole,
+    "dropped": _whole,
+    "leave": lambda going: reading.leave_early(going.reader, going.task.epochs, going.epochs, going.place),
+    "two": lambda going: reading.read_two(going.reader, going.task.epochs[0], going.epochs, going.place),
+    "kept": _keep,
+    "ended": lambda going: reading.read_beyond_the_end(going.reader, going.task.epochs, going.epochs, going.remarks),
+}
 
 
-def _reader(implementation: Implementation, task: Task, loader: Any, watch: probes.Watch | None) -> Reader:
-    arguments = task.arguments
+def _reader(going: Reading, loader: Any) -> Reader:
+    arguments, watch = arguments_of(going.scenario, going.task.rank), going.watch
     factors = ("batch_size", "gradient_accumulation", "replication_factor", "device_iterations", "world_size")
-    step = 4
-    for name in factors:
-        step *= max(1, _number(arguments[name]))
-    copies = max(1, arguments["num_workers"])
+    step = 4 * prod(max(1, _number(arguments[name])) for name in factors)
+    copies = max(1, going.scenario.num_workers)
     return Reader(
         loader,
-        implementation.decode,
-        sets_epoch=implementation.claims.epochs != "automatic",
-        most=8 + 2 * copies * task.samples + step,
+        going.implementation.decode,
+        sets_epoch=going.implementation.claims.epochs != "automatic",
+        most=8 + 2 * copies * going.scenario.samples + step,
         before_epoch=watch.begin_epoch if watch is not None else lambda number: None,
     )
 
 
-def _watch(task: Task, workdir: str) -> probes.Watch | None:
-    if not task.watch:
-        return None
-    folder = os.path.join(workdir, "watch")
-    os.makedirs(folder, exist_ok=True)
-    for name in os.listdir(folder):
-        os.unlink(os.path.join(folder, name))
-    draws = task.arguments["num_workers"] > 0
-    interrupts = place_of(task.conduct) * task.step if task.conduct.startswith("interrupt") else None
-    return probes.Watch(folder, task.fault, task.kind, draws, os.getpid(), interrupts)
+def _watch(scenario: Scenario, workdir: str) -> probes.Watch:
+    interrupts = (
+        place_of(scenario.conduct) * scenario.combined_batch if scenario.conduct.startswith("interrupt") else None
+    )
+    folder = probes.empty_folder(workdir, "watch")
+    return probes.Watch(folder, scenario.fault, scenario.kind, scenario.num_workers > 0, os.getpid(), interrupts)
 
 
-def _request(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
+def _request(scenario: Scenario, rank: int, workdir: str, watch: probes.Watch | None) -> Request:
     # One folder a dataset and a process: ranks never write over each other's files.
-    folder = os.path.join(workdir, f"{task.dataset}-{task.samples}")
+    folder = os.path.join(workdir, f"{scenario.dataset}-{scenario.samples}")
     os.makedirs(folder, exist_ok=True)
+    arguments = arguments_of(scenario, rank)
     if watch is None:
-        return Request(dataset=datasets.MapDataset(task.samples), workdir=folder, **task.arguments)
-    hooks = dict(task.hooked)
-    if task.fault.startswith("collate"):
+        return Request(dataset=datasets.MapDataset(scenario.samples), workdir=folder, **arguments)
+    hooks = hooks_of(scenario)
+    if scenario.fault.startswith("collate"):
         hooks["collate_fn"] = probes.BreakingCollate(watch)
-    if task.fault.startswith("init"):
+    if scenario.fault.startswith("init"):
         hooks["worker_init_fn"] = probes.BreakingInitialiser(watch)
-    dataset = watched(task.dataset, task.samples, watch)
-    return Request(dataset=dataset, workdir=folder, **{**task.arguments, **hooks})
+    dataset = watched(scenario.dataset, scenario.samples, watch)
+    return Request(dataset=dataset, workdir=folder, **{**arguments, **hooks})
 
 
 def _read_another_loader(implementation: Implementation, task: Task, workdir: str) -> None:
-    other = Task(_OTHER_SAMPLES, {**task.arguments, **_OTHER_ARGUMENTS}, epochs=(0, 1))
+    other = replace(task.scenario, **_OTHER)
+    asked = replace(task, scenario=other, epochs=(0, 1), conducts="")
     try:
-        _read(implementation, other, workdir, None, Findings([], []))
+        _read(Reading(implementation, asked, other, _request(other, task.rank, workdir, None), None))
     except Stopped:
         return  # what this loader does wrong is found by its own scenario
+
+
+def watched(dataset: str, length: int, watch: probes.Watch) -> Any:
+    """The probe of a style; an iterable one is torch's kind of iterable where torch is loaded."""
+    if dataset == "map":
+        return probes.WatchedMap(length, watch)
+    if "torch" in sys.modules:
+        from conformance.loader.torch_probe import TorchIterable
+
+        return TorchIterable(length, watch)
+    return probes.WatchedIterable(length, watch)
 
 
 def _number(value: Any) -> int:
@@ -273,14 +274,3 @@ def _number(value: Any) -> int:
 
 def _short(value: Any) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
-
-
-def watched(dataset: str, length: int, watch: Watch) -> Any:
-    """The probe of a style; an iterable one is torch's kind of iterable where torch is loaded."""
-    if dataset == "map":
-        return WatchedMap(length, watch)
-    if "torch" in sys.modules:
-        from conformance.loader.torch_probe import TorchIterable
-
-        return TorchIterable(length, watch)
-    return WatchedIterable(length, watch)

@@ -187,6 +187,15 @@ def _draws() -> list[int]:
     return draws
 
 
+def empty_folder(workdir: str, name: str) -> str:
+    """A folder for the files of a watch, without those of an earlier one."""
+    folder = os.path.join(workdir, name)
+    os.makedirs(folder, exist_ok=True)
+    for file in os.listdir(folder):
+        os.unlink(os.path.join(folder, file))
+    return folder
+
+
 def _append(path: str, entry: Any) -> None:
     descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     try:

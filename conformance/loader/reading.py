@@ -10,7 +10,7 @@ from typing import Any
 
 from conformance.loader import datasets
 from conformance.processes.calls import Remarks, Stopped, _forget_frames, called, described
-from conformance.trace import Epoch, Failure, Subject
+from conformance.trace import Epoch, Failure, Topic
 
 
 @dataclass
@@ -155,8 +155,8 @@ def keep_everything(
         epochs.append(going.epoch())
         for at, (batch, first) in enumerate(zip(going.batches, going.steps, strict=True)):
             now = reader.indices(batch, going.number)
-            if now != first and not _told(remarks, "changed") and not _handed_on(batch, buffer()):
-                told = f"epoch {going.number}, step {at}: {_numbers(first)} became {_numbers(now)}"
+            if now != first and not has_remark(remarks, "changed") and not _handed_on(batch, buffer()):
+                told = f"epoch {going.number}, step {at}: {step_text(first)} became {step_text(now)}"
                 remarks.append(("changed", told))
 
 
@@ -171,8 +171,8 @@ def read_beyond_the_end(reader: Reader, numbers: tuple[int, ...], epochs: list[E
         epochs.append(going.epoch())
         for _ in range(2):
             try:
-                if reader.step(going) and not _told(remarks, "after-end"):
-                    remarks.append(("after-end", f"after the end of epoch {number} came {_numbers(going.steps[-1])}"))
+                if reader.step(going) and not has_remark(remarks, "after-end"):
+                    remarks.append(("after-end", f"after the end of epoch {number} came {step_text(going.steps[-1])}"))
             except Stopped as stopped:
                 remarks.append(("after-end", f"after the end of epoch {number}: {stopped.failure.sentence()}"))
 
@@ -198,9 +198,11 @@ def length_of(loader: Any) -> int | str | None:
         return described(error)
 
 
-def _told(remarks: Remarks, subject: Subject) -> bool:
-    return any(about == subject for about, _ in remarks)
+def has_remark(remarks: Remarks, topic: Topic) -> bool:
+    """Whether something was remarked about a topic."""
+    return any(about == topic for about, _ in remarks)
 
 
-def _numbers(step: tuple[int, ...]) -> str:
+def step_text(step: tuple[int, ...]) -> str:
+    """The samples of a step, for a remark."""
     return " ".join(map(str, step)) or "an empty step"

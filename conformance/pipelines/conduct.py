@@ -3,8 +3,7 @@
 from typing import Any
 
 from conformance.loader import datasets
-from conformance.loader import reading as conduct
-from conformance.loader.reading import Pass, Reader
+from conformance.loader.reading import Pass, Reader, read_epochs
 from conformance.pipelines.scenario import LIMIT, PAUSE
 from conformance.processes import calls
 from conformance.processes.calls import Remarks
@@ -16,11 +15,11 @@ Epochs = list[Epoch]
 def reseed(reader: Reader, loader: Any, numbers: tuple[int, ...], seed: int, epochs: Epochs) -> None:
     """Read the epochs, and again after the same seed; then one of another seed."""
     times = len(numbers)
-    conduct.read_epochs(reader, numbers, epochs)
+    read_epochs(reader, numbers, epochs)
     calls.called("load", None, lambda: loader.seed(seed))
-    conduct.read_epochs(reader, tuple(range(times, 2 * times)), epochs)
+    read_epochs(reader, tuple(range(times, 2 * times)), epochs)
     calls.called("load", None, lambda: loader.seed(seed + 1))
-    conduct.read_epochs(reader, (2 * times,), epochs)
+    read_epochs(reader, (2 * times,), epochs)
 
 
 def leave(reader: Reader, numbers: tuple[int, ...], epochs: Epochs, place: int) -> None:
@@ -29,7 +28,7 @@ def leave(reader: Reader, numbers: tuple[int, ...], epochs: Epochs, place: int) 
         going, _ = _some(reader, number, place)
         epochs.append(going.epoch(left=True))
         del going
-    conduct.read_epochs(reader, numbers[-1:], epochs)
+    read_epochs(reader, numbers[-1:], epochs)
 
 
 def two(reader: Reader, epochs: Epochs, remarks: Remarks, place: int) -> None:
@@ -65,7 +64,7 @@ def shut(reader: Reader, loader: Any, epochs: Epochs, remarks: Remarks, place: i
 
 def drop(reader: Reader, epochs: Epochs) -> None:
     """Read one epoch and begin another; whoever called lets go of everything."""
-    conduct.read_epochs(reader, (0,), epochs)
+    read_epochs(reader, (0,), epochs)
     epochs.append(_some(reader, 1, 1)[0].epoch(left=True))
 
 
@@ -90,7 +89,7 @@ def pause(reader: Reader, epochs: Epochs) -> None:
     calls.called("step", 0, lambda: iterator.resume())
     _piece(reader, going, epochs)
     _paused(reader, 1, 1)
-    conduct.read_epochs(reader, (1,), epochs)
+    read_epochs(reader, (1,), epochs)
 
 
 def _paused(reader: Reader, number: int, count: int) -> Pass:

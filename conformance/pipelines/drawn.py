@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 
 from conformance.contract import Claims
-from conformance.loader.scenario import Scenario, from_code
-from conformance.subjects import joined
-from conformance.trial.words import has
+from conformance.pipelines.scenario import PipelineScenario, from_code
+from conformance.trial.tiers import Tier
 
 # Codes, but for the word "pipeline"; of each line the simplest comes first.
 _TRIED = (
@@ -62,28 +61,28 @@ _TRIED = (
 )
 
 
-def a_few_pipelines(claims: Claims) -> Iterator[Scenario]:
+def a_few_pipelines(claims: Claims, tier: Tier) -> Iterator[PipelineScenario]:
     """What is tried before any is drawn, as far as it is claimed."""
     every = (from_code(f"{code},pipeline") for line in _TRIED for code in line.split())
     return (scenario for scenario in every if _needed(scenario) <= {*claims.pipelines})
 
 
-def _needed(scenario: Scenario) -> set[str]:
+def _needed(scenario: PipelineScenario) -> set[str]:
     """The parts of `pipelines` that a scenario asks for. Who dispatches, or joins services, has workers for that."""
-    if has(scenario, "wrong"):
+    if "wrong" in scenario.asked:
         return {"services"}
     asked = {
-        "workers": scenario.num_workers > 0 and not has(scenario, "dispatch"),
-        "ranks": scenario.world_size > 1,
-        "dispatch": has(scenario, "dispatch"),
+        "workers": scenario.workers > 0 and "dispatch" not in scenario.asked,
+        "ranks": scenario.ranks > 1,
+        "dispatch": "dispatch" in scenario.asked,
         "initialiser": scenario.fault.startswith("init"),
-        "pause": has(scenario, "limit") or has(scenario, "pause"),
+        "pause": "limit" in scenario.asked or "pause" in scenario.asked,
     }
     return {part for part, is_asked in asked.items() if is_asked}
 
 
 @st.composite
-def pipelines(draw: st.DrawFn, claims: Claims) -> Scenario:
+def pipelines(draw: st.DrawFn, claims: Claims) -> PipelineScenario:
     """A pipeline that can be read, by a few workers of a few ranks; shuffled, filtered, dispatched, or left early."""
     workers = draw(st.integers(0, 3)) if "workers" in claims.pipelines else 0
     ranks = draw(st.sampled_from((1, 1, 2, 3))) if "ranks" in claims.pipelines else 1
@@ -94,16 +93,15 @@ def pipelines(draw: st.DrawFn, claims: Claims) -> Scenario:
     # What ranks lose in the end is another matter.
     samples = draw(st.integers(0, 24 // ranks)) * ranks if is_left or what == "shuffle" else draw(st.integers(0, 23))
     is_compared = what == "shuffle" and draw(st.booleans())
-    return Scenario(
+    return PipelineScenario(
         samples,
         ranks,
         draw(st.integers(1, 2)) if what in ("", "one", "ends") else 1,
         shuffle=what == "shuffle",
-        num_workers=workers,
+        workers=workers,
         epochs=2 if is_left else draw(st.integers(1, 2)),
         seed=draw(st.integers(0, 3)) if what == "shuffle" else 0,
         conduct=f"{what}@{draw(st.integers(0, 3))}" if is_left else "",
         variant="alone" if is_compared else "none",
-        subject="pipeline",
-        details=joined("pipeline", words),
+        asked=frozenset(words),
     )

@@ -14,7 +14,7 @@ from torch.utils.data.datapipes.iter.sharding import SHARDING_PRIORITIES
 
 from conformance.loader.datasets import FIRST_SAMPLE
 from conformance.loader.probes import Watch
-from conformance.pipelines.scenario import FILTERS, kept
+from conformance.pipelines.scenario import PipelineScenario
 
 _SLOW = 0.15  # seconds, for one element: what a worker is behind by
 
@@ -51,13 +51,11 @@ class Seen(IterDataPipe[int]):
 class Keep:
     """The predicate of a filter."""
 
-    words: list[str]
-    samples: int
-    parts: int
+    scenario: PipelineScenario
 
     def __call__(self, value: int) -> bool:
         """Whether the element stays."""
-        return kept(self.words, value - FIRST_SAMPLE, self.samples, self.parts)
+        return self.scenario.lets_through(value - FIRST_SAMPLE)
 
 
 def same(value: int) -> int:
@@ -65,30 +63,30 @@ def same(value: int) -> int:
     return value
 
 
-def build(words: list[str], arguments: dict[str, Any], samples: int, source: Watch, seen: Watch) -> Any:
-    """The end of the graph that the words mean; `source` and `seen` are what the two probes write to."""
-    branches = [_branch(words, arguments, samples, source, seen) for _ in range(2 if "zip" in words else 1)]
-    pipe = branches[0].zip(branches[1]) if "zip" in words else branches[0]
-    return pipe.batch(arguments["batch_size"]) if arguments["batch_size"] > 1 else pipe
+def build(scenario: PipelineScenario, source: Watch, seen: Watch) -> Any:
+    """The end of the graph that is asked for; `source` and `seen` are what the two probes write to."""
+    branches = [_branch(scenario, source, seen) for _ in range(2 if "zip" in scenario.asked else 1)]
+    pipe = branches[0].zip(branches[1]) if "zip" in scenario.asked else branches[0]
+    return pipe.batch(scenario.batch_size) if scenario.batch_size > 1 else pipe
 
 
-def _branch(words: list[str], arguments: dict[str, Any], samples: int, source: Watch, seen: Watch) -> Any:
-    pipe: Any = Source(samples, source)
-    for _ in range(arguments["shuffle"] + ("double" in words)):
+def _branch(scenario: PipelineScenario, source: Watch, seen: Watch) -> Any:
+    pipe: Any = Source(scenario.elements, source)
+    for _ in range(scenario.shuffle + ("double" in scenario.asked)):
         pipe = pipe.shuffle()
-    pipe = _sharded(pipe, words, arguments["world_size"])
-    if "late" in words:
+    pipe = _sharded(pipe, scenario)
+    if "late" in scenario.asked:
         pipe = pipe.shuffle()
-    if any(word in words for word in FILTERS):
-        pipe = pipe.filter(Keep(words, samples, arguments["world_size"] * max(1, arguments["num_workers"])))
-    return Seen(pipe, seen, "slow" in words)
+    if scenario.filters:
+        pipe = pipe.filter(Keep(scenario))
+    return Seen(pipe, seen, "slow" in scenario.asked)
 
 
-def _sharded(pipe: Any, words: list[str], ranks: int) -> Any:
-    if "twice" in words:
+def _sharded(pipe: Any, scenario: PipelineScenario) -> Any:
+    if "twice" in scenario.asked:
         return pipe.sharding_filter().map(same).sharding_filter()
-    if "dispatch" not in words:
+    if "dispatch" not in scenario.asked:
         return pipe.sharding_filter()
-    # Who dispatches shares out among the workers of one rank.
-    among_ranks = pipe.sharding_filter() if ranks > 1 else pipe
+    # What is dispatched is shared out among the workers of one rank.
+    among_ranks = pipe.sharding_filter() if scenario.ranks > 1 else pipe
     return among_ranks.sharding_round_robin_dispatch(SHARDING_PRIORITIES.MULTIPROCESSING)

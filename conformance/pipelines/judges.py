@@ -5,11 +5,9 @@ from collections.abc import Callable
 
 from conformance.contract import Claims
 from conformance.loader.judging import listed
-from conformance.loader.scenario import Scenario
-from conformance.pipelines.scenario import FILTERS, GRAPHS, kept
+from conformance.pipelines.scenario import GRAPHS, PipelineScenario
 from conformance.trace import RankRun, Trace
 from conformance.trial.clause import Finding, Judge, Verdict, clause
-from conformance.trial.words import has
 
 # Whose matter it is that a run fails which could be met, by what the scenario is about; the first that is said counts.
 _OWNERS = (
@@ -34,7 +32,7 @@ def pipe(clause_id: str, *parts: str, floor: int) -> Callable[[Judge], Judge]:
         return any(part in claims.pipelines for part in parts) or bool(claims.pipelines and not parts)
 
     def register(judge: Judge) -> Judge:
-        def judged(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+        def judged(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
             if not must_fail(scenario) and (finding := failure_of(trace)) is not None:
                 return [finding] if owner(scenario) == clause_id else None
             return judge(scenario, claims, trace)
@@ -47,32 +45,32 @@ def pipe(clause_id: str, *parts: str, floor: int) -> Callable[[Judge], Judge]:
     return register
 
 
-def owner(scenario: Scenario) -> str:
+def owner(scenario: PipelineScenario) -> str:
     """The clause that names a failure which nobody asked for, and a hang in any case."""
     if scenario.fault:
-        return "PIPE-12" if scenario.world_size > 1 else "PIPE-15" if scenario.num_workers else "PIPE-17"
+        return "PIPE-12" if scenario.ranks > 1 else "PIPE-15" if scenario.workers else "PIPE-17"
     conduct = scenario.conduct.partition("@")[0]
     if conduct in ("leave", "two"):
         return "PIPE-14"
     if conduct in ("shut", "dropped"):
         return "PIPE-17"
-    named = next((clause_id for word, clause_id in _OWNERS if has(scenario, word)), None)
+    named = next((clause_id for word, clause_id in _OWNERS if word in scenario.asked), None)
     if named:
         return named
-    if any(has(scenario, word) for word in FILTERS):
-        return "PIPE-11" if scenario.world_size > 1 else "PIPE-13"
-    if has(scenario, "zip"):
+    if scenario.filters:
+        return "PIPE-11" if scenario.ranks > 1 else "PIPE-13"
+    if "zip" in scenario.asked:
         return "PIPE-18"
-    if has(scenario, "dispatch") and scenario.num_workers:
+    if "dispatch" in scenario.asked and scenario.workers:
         return "PIPE-10"
-    if scenario.shuffle and parts(scenario) > 1:
+    if scenario.shuffle and scenario.parts > 1:
         return "PIPE-7" if scenario.variant == "alone" else "PIPE-3"
     return "PIPE-1"
 
 
-def must_fail(scenario: Scenario) -> bool:
+def must_fail(scenario: PipelineScenario) -> bool:
     """Whether an error is what is asked for."""
-    return bool(scenario.fault) or has(scenario, "wrong") or has(scenario, "twice")
+    return bool(scenario.fault) or "wrong" in scenario.asked or "twice" in scenario.asked
 
 
 def failure_of(trace: Trace) -> Finding | None:
@@ -86,20 +84,14 @@ def failure_of(trace: Trace) -> Finding | None:
     return None
 
 
-def parts(scenario: Scenario) -> int:
-    """All workers of all ranks; who iterates without workers is one."""
-    return scenario.world_size * max(1, scenario.num_workers)
-
-
-def plain(scenario: Scenario) -> bool:
+def plain(scenario: PipelineScenario) -> bool:
     """Whether the graph is read whole, epoch after epoch, and nothing is filtered out."""
-    words = scenario.details.split("+") if scenario.details else []
-    return not scenario.fault and not scenario.conduct and all(word in GRAPHS for word in words)
+    return not scenario.fault and not scenario.conduct and scenario.asked <= GRAPHS
 
 
-def unshuffled(scenario: Scenario) -> bool:
+def unshuffled(scenario: PipelineScenario) -> bool:
     """Whether it is plain, and in the order of the source."""
-    return plain(scenario) and not scenario.shuffle and not has(scenario, "zip")
+    return plain(scenario) and not scenario.shuffle and "zip" not in scenario.asked
 
 
 def elements(rank: RankRun, epoch: int = 0) -> list[int]:
@@ -127,47 +119,47 @@ def uneven(delivered: list[int], samples: int) -> tuple[list[int], list[int]]:
 
 
 @pipe("PIPE-1", floor=5)
-def shards_are_exclusive_and_exhaustive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def shards_are_exclusive_and_exhaustive(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
     if not unshuffled(scenario):
         return None
     for epoch in range(scenario.epochs):
         delivered = [element for rank in trace.main.ranks for element in elements(rank, epoch)]
-        foreign = [element for element in delivered if not 0 <= element < scenario.samples]
-        twice, never = uneven(delivered, scenario.samples)
+        foreign = [element for element in delivered if not 0 <= element < scenario.elements]
+        twice, never = uneven(delivered, scenario.elements)
         if foreign or twice:
             what = f"{listed(foreign or twice).replace('sample', 'element')}{' is none of the source' * bool(foreign)}"
             why = "each worker of each rank has a shard of its own"
             return [Finding("twice", "each element once", (*rows(trace, epoch), f"twice: {what}"), why)]
         # What ranks lose when they end together is PIPE-11's matter, or PIPE-2's.
-        if never and (scenario.world_size == 1 or scenario.samples % parts(scenario) == 0):
+        if never and (scenario.ranks == 1 or scenario.elements % scenario.parts == 0):
             told = (*rows(trace, epoch), f"never: {listed(never).replace('sample', 'element')}")
             return [Finding("never", "each element once", told, "all shards together are the whole")]
     return []
 
 
 @pipe("PIPE-2", "workers", "ranks", floor=4)
-def a_rank_is_the_same_with_any_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not unshuffled(scenario) or parts(scenario) == 1 or scenario.samples < 2:
+def a_rank_is_the_same_with_any_workers(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if not unshuffled(scenario) or scenario.parts == 1 or scenario.elements < 2:
         return None
-    ranks = scenario.world_size
+    ranks = scenario.ranks
     for rank in trace.main.ranks:
         foreign = [element for element in elements(rank) if element % ranks != rank.rank]
         if foreign:
-            right = list(range(rank.rank, scenario.samples, ranks))
+            right = list(range(rank.rank, scenario.elements, ranks))
             why = f"element i is rank i mod {ranks}'s, whatever the number of workers"
             return [Finding("rank", f"rank {rank.rank}: only {shown(right)}", rows(trace), why)]
-        for read in rank.reads if not has(scenario, "dispatch") else ():
-            owed = (read.index // ranks) % max(1, scenario.num_workers)
-            if read.worker is not None and read.worker[1] == scenario.num_workers and read.worker[0] != owed:
+        for read in rank.reads if "dispatch" not in scenario.asked else ():
+            owed = (read.index // ranks) % max(1, scenario.workers)
+            if read.worker is not None and read.worker[1] == scenario.workers and read.worker[0] != owed:
                 told = (f"rank {rank.rank}: element {read.index} is in worker {read.worker[0]}",)
-                why = f"element i is worker (i div {ranks}) mod {scenario.num_workers}'s"
+                why = f"element i is worker (i div {ranks}) mod {scenario.workers}'s"
                 return [Finding("worker", f"element {read.index} in worker {owed}", told, why)]
     return []
 
 
 @pipe("PIPE-9", "workers", floor=4)
-def the_merged_order_is_that_of_one_process(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not unshuffled(scenario) or not scenario.num_workers or scenario.batch_size > 1 or scenario.samples < 2:
+def the_merged_order_is_that_of_one_process(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if not unshuffled(scenario) or not scenario.workers or scenario.batch_size > 1 or scenario.elements < 2:
         return None
     for epoch in range(scenario.epochs):
         for rank in trace.main.ranks:
@@ -180,18 +172,18 @@ def the_merged_order_is_that_of_one_process(scenario: Scenario, claims: Claims, 
 
 
 @pipe("PIPE-10", "dispatch", floor=3)
-def one_process_runs_what_is_dispatched(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not unshuffled(scenario) or not has(scenario, "dispatch") or not scenario.num_workers or not scenario.samples:
+def one_process_runs_what_is_dispatched(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if not unshuffled(scenario) or "dispatch" not in scenario.asked or not scenario.workers or not scenario.elements:
         return None
-    ranks, workers = scenario.world_size, scenario.num_workers
+    ranks, workers = scenario.ranks, scenario.workers
     for rank in trace.main.ranks:
         for epoch in range(scenario.epochs):
             value = rank.value(f"source {epoch}")
             read = value.numbers if value is not None else ()
             times, processes = len(read) // 2, len(set(read[::2]))
-            if processes > 1 or times > scenario.samples:
+            if processes > 1 or times > scenario.elements:
                 told = (f"rank {rank.rank}: {times} reads by {processes} process{'es' * (processes > 1)}",)
-                owed = f"{scenario.samples} reads by one process"
+                owed = f"{scenario.elements} reads by one process"
                 return [Finding("source", owed, told, "what stands before a dispatch runs once")]
         for read_by in rank.reads:
             position = read_by.index // ranks
@@ -203,9 +195,8 @@ def one_process_runs_what_is_dispatched(scenario: Scenario, claims: Claims, trac
 
 
 @pipe("PIPE-11", "ranks", floor=8)
-def ranks_end_together(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    words = scenario.details.split("+") if scenario.details else []
-    if scenario.world_size == 1 or not (plain(scenario) or any(word in words for word in FILTERS)):
+def ranks_end_together(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if scenario.ranks == 1 or not (plain(scenario) or scenario.filters):
         return None
     for epoch in range(scenario.epochs):
         counts = [len(rank.epochs[epoch].steps) for rank in trace.main.ranks]
@@ -213,27 +204,26 @@ def ranks_end_together(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
         if len(set(counts)) > 1:
             return [Finding("uneven", "as many on every rank", told, "the rank with the fewest decides for all")]
         # With workers the numbers follow from who gets what, which is PIPE-2's matter.
-        owed = min(_available(scenario, words, rank) for rank in range(scenario.world_size))
-        if scenario.num_workers == 0 and counts[0] != owed:
+        owed = min(_available(scenario, rank) for rank in range(scenario.ranks))
+        if scenario.workers == 0 and counts[0] != owed:
             why = "no rank is cut by more than it has beyond the rank with the fewest"
             return [Finding("lost", f"{owed} on every rank", told, why)]
     return []
 
 
-def _available(scenario: Scenario, words: list[str], rank: int) -> int:
+def _available(scenario: PipelineScenario, rank: int) -> int:
     """How many elements of the pipeline a rank without workers has for itself."""
-    mine = range(rank, scenario.samples, scenario.world_size)
-    let_through = sum(kept(words, element, scenario.samples, parts(scenario)) for element in mine)
+    mine = range(rank, scenario.elements, scenario.ranks)
+    let_through = sum(map(scenario.lets_through, mine))
     return -(-let_through // scenario.batch_size)
 
 
 @pipe("PIPE-13", "workers", floor=3)
-def workers_may_end_at_different_times(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    words = scenario.details.split("+") if scenario.details else []
-    if scenario.world_size > 1 or scenario.num_workers < 2 or not any(word in words for word in FILTERS):
+def workers_may_end_at_different_times(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if scenario.ranks > 1 or scenario.workers < 2 or not scenario.filters:
         return None
     rank = trace.main.ranks[0]
-    right = [each for each in range(scenario.samples) if kept(words, each, scenario.samples, parts(scenario))]
+    right = [each for each in range(scenario.elements) if scenario.lets_through(each)]
     for epoch in range(scenario.epochs):
         came = elements(rank, epoch)
         if sorted(came) != right:

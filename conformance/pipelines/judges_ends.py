@@ -1,12 +1,11 @@
 """Chapter 8, how epochs and loaders end: decides what an error, an early exit and a shutdown must lead to."""
 
 from conformance.contract import Claims
-from conformance.loader.scenario import Scenario
 from conformance.pipelines.judges import elements, failure_of, pipe, plain, rows, shown
-from conformance.pipelines.scenario import LIMIT, PAUSE
+from conformance.pipelines.scenario import LIMIT, PAUSE, PipelineScenario
 from conformance.trace import Failure, RankRun, Trace
 from conformance.trial.clause import Finding, Verdict
-from conformance.trial.words import has, place_of
+from conformance.trial.words import place_of
 
 _ENDS = ("kill", "exit", "init")
 
@@ -33,11 +32,11 @@ def _told(rank: RankRun) -> str:
 
 
 @pipe("PIPE-12", "ranks", floor=2)
-def all_ranks_fail_with_one(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not scenario.fault or scenario.world_size == 1 or not _fired(trace):
+def all_ranks_fail_with_one(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if not scenario.fault or scenario.ranks == 1 or not _fired(trace):
         return None
     kind, place = scenario.fault.partition("@")[0], place_of(scenario.fault)
-    owed = scenario.world_size - 1 if kind == "init" else place % scenario.world_size
+    owed = scenario.ranks - 1 if kind == "init" else place % scenario.ranks
     # Who gets what is PIPE-2's matter.
     failing = next((rank.rank for rank in trace.main.ranks if rank.remark("fired")), owed)
     told = tuple(map(_told, trace.main.ranks))
@@ -51,7 +50,7 @@ def all_ranks_fail_with_one(scenario: Scenario, claims: Claims, trace: Trace) ->
         if rank.rank != failing and not _is_named(rank, failing):
             return [Finding("unnamed", f"an error that names rank {failing}", (_told(rank),), "it tells where to look")]
     counts = [len(rank.epochs[0].steps) if rank.epochs else 0 for rank in trace.main.ranks]
-    before = place // scenario.world_size
+    before = place // scenario.ranks
     if kind == "raise" and failing == owed and set(counts) != {before}:
         why = f"element {place} raises on rank {failing}, as its number {before}"
         return [Finding("place", f"{before} elements before it on every rank", rows(trace), why)]
@@ -59,20 +58,20 @@ def all_ranks_fail_with_one(scenario: Scenario, claims: Claims, trace: Trace) ->
 
 
 @pipe("PIPE-15", "workers", floor=3)
-def a_worker_that_dies_is_an_error(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def a_worker_that_dies_is_an_error(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
     kind = scenario.fault.partition("@")[0]
-    if kind not in _ENDS or scenario.world_size > 1 or not scenario.num_workers or not _fired(trace):
+    if kind not in _ENDS or scenario.ranks > 1 or not scenario.workers or not _fired(trace):
         return None
     (rank,), place = trace.main.ranks, place_of(scenario.fault)
     failure, came = _failure(rank), elements(rank)
     # Who gets what is PIPE-2's matter.
     here = [read.worker[0] for read in rank.reads if read.index == place and read.worker is not None]
-    worker = here[0] if here and kind != "init" else place % scenario.num_workers
-    who = "the dispatching process" if has(scenario, "front") else f"worker {worker}"
+    worker = here[0] if here and kind != "init" else place % scenario.workers
+    who = "the dispatching process" if "front" in scenario.asked else f"worker {worker}"
     if failure is None or failure.kind != "raised":
         found = failure.kind if failure else "quiet"
         return [Finding(found, f"an error that names {who}", (_told(rank),), f"{who} has ended")]
-    if not has(scenario, "front") and not _is_named(rank, worker):
+    if "front" not in scenario.asked and not _is_named(rank, worker):
         return [Finding("unnamed", f"an error that names {who}", (_told(rank),), f"{who} has ended")]
     if came != list(range(len(came))) or (kind != "init" and len(came) > place):
         return [Finding("before", "the first elements, then the error", (shown(came),), f"{who} has ended")]
@@ -80,12 +79,12 @@ def a_worker_that_dies_is_an_error(scenario: Scenario, claims: Claims, trace: Tr
 
 
 @pipe("PIPE-14", floor=4)
-def the_next_epoch_is_whole(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if scenario.conduct.partition("@")[0] not in ("leave", "two") or scenario.samples % scenario.world_size:
+def the_next_epoch_is_whole(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if scenario.conduct.partition("@")[0] not in ("leave", "two") or scenario.elements % scenario.ranks:
         return None
     last = len(trace.main.ranks[0].epochs) - 1
     came = [element for rank in trace.main.ranks for element in elements(rank, last)]
-    if sorted(came) == list(range(scenario.samples)):
+    if sorted(came) == list(range(scenario.elements)):
         return []
     begun = "another iterator was made" if scenario.conduct.startswith("two") else "the epoch before was left"
     why = f"{begun} after {place_of(scenario.conduct)} elements"
@@ -93,7 +92,7 @@ def the_next_epoch_is_whole(scenario: Scenario, claims: Claims, trace: Trace) ->
 
 
 @pipe("PIPE-16", floor=2)
-def an_older_iterator_raises(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def an_older_iterator_raises(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
     if not scenario.conduct.startswith("two"):
         return None
     asked = [rank.remark("older") for rank in trace.main.ranks if rank.remark("older")]
@@ -104,10 +103,10 @@ def an_older_iterator_raises(scenario: Scenario, claims: Claims, trace: Trace) -
 
 
 @pipe("PIPE-17", floor=6)
-def nothing_goes_on_and_nothing_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def nothing_goes_on_and_nothing_is_left(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
     if not scenario.conduct and not scenario.fault:
         return None
-    if scenario.world_size > 1 and not scenario.conduct.startswith("shut"):
+    if scenario.ranks > 1 and not scenario.conduct.startswith("shut"):
         return None
     if scenario.fault and failure_of(trace) is not None:
         return None
@@ -122,15 +121,15 @@ def nothing_goes_on_and_nothing_is_left(scenario: Scenario, claims: Claims, trac
     return []
 
 
-def _ending(scenario: Scenario) -> str:
+def _ending(scenario: PipelineScenario) -> str:
     return "the loader was dropped" if scenario.conduct == "dropped" else "the loader has been shut down"
 
 
 @pipe("PIPE-18", floor=2)
-def sharding_twice_is_an_error(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not has(scenario, "twice"):
+def sharding_twice_is_an_error(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if "twice" not in scenario.asked:
         # One filter in each branch is none too many.
-        return [] if has(scenario, "zip") and plain(scenario) and not scenario.shuffle else None
+        return [] if "zip" in scenario.asked and plain(scenario) and not scenario.shuffle else None
     for rank in trace.main.ranks:
         failure = _failure(rank)
         if failure is None or failure.kind != "raised":
@@ -142,27 +141,27 @@ def sharding_twice_is_an_error(scenario: Scenario, claims: Claims, trace: Trace)
 
 
 @pipe("PIPE-19", "pause", floor=2)
-def pauses_lose_nothing(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not has(scenario, "limit") and not has(scenario, "pause"):
+def pauses_lose_nothing(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if "limit" not in scenario.asked and "pause" not in scenario.asked:
         return None
     for rank in trace.main.ranks:
         pieces = [[each for step in epoch.steps for each in step] for epoch in rank.epochs]
-        right = list(range(rank.rank, scenario.samples, scenario.world_size))
-        read = pieces if has(scenario, "limit") else pieces[:2]
+        right = list(range(rank.rank, scenario.elements, scenario.ranks))
+        read = pieces if "limit" in scenario.asked else pieces[:2]
         told = tuple(f"rank {rank.rank}: {shown(piece)}" for piece in pieces[:4])
         if [each for piece in read for each in piece] != right:
             return [Finding("torn", shown(right), told, "a pause loses and repeats nothing")]
-        first = LIMIT if has(scenario, "limit") else PAUSE
-        if any(len(piece) > LIMIT for piece in read if has(scenario, "limit")) or len(read[0]) > first:
+        first = LIMIT if "limit" in scenario.asked else PAUSE
+        if any(len(piece) > LIMIT for piece in read if "limit" in scenario.asked) or len(read[0]) > first:
             return [Finding("unheard", f"a pause after {first} elements", told, "that is what was asked for")]
-        if has(scenario, "pause") and pieces[-1] != right:
+        if "pause" in scenario.asked and pieces[-1] != right:
             return [Finding("paused", shown(right), told[-1:], "a new iterator is not paused")]
     return []
 
 
 @pipe("PIPE-20", "services", floor=1)
-def the_wrong_order_is_refused(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not has(scenario, "wrong"):
+def the_wrong_order_is_refused(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if "wrong" not in scenario.asked:
         return None
     for rank in trace.main.ranks:
         if rank.failure is None or rank.failure.kind != "raised":

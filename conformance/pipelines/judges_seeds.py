@@ -4,27 +4,26 @@ from itertools import combinations
 
 from conformance.contract import Claims
 from conformance.loader.judging import listed
-from conformance.loader.scenario import Scenario
-from conformance.pipelines.judges import elements, parts, pipe, plain, rows, shown, uneven
+from conformance.pipelines.judges import elements, pipe, plain, rows, shown, uneven
+from conformance.pipelines.scenario import PipelineScenario
 from conformance.trace import Trace
 from conformance.trial.clause import Finding, Verdict
-from conformance.trial.words import has
 
 # From so many on, two orders are alike by chance once in 10^18.
 _MANY = 20
 
 
 @pipe("PIPE-3", "workers", "ranks", floor=3)
-def one_order_before_sharding(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not plain(scenario) or not scenario.shuffle or parts(scenario) == 1 or scenario.samples % parts(scenario):
+def one_order_before_sharding(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if not plain(scenario) or not scenario.shuffle or scenario.parts == 1 or scenario.elements % scenario.parts:
         return None
     for epoch in range(scenario.epochs):
         steps = [step for rank in trace.main.ranks for step in rank.epochs[epoch].steps]
         columns = (
-            list(zip(*steps, strict=True)) if has(scenario, "zip") else [[each for step in steps for each in step]]
+            list(zip(*steps, strict=True)) if "zip" in scenario.asked else [[each for step in steps for each in step]]
         )
         for column in columns:
-            twice, never = uneven(list(column), scenario.samples)
+            twice, never = uneven(list(column), scenario.elements)
             if twice or never:
                 lost = [
                     f"{name}: {listed(each).replace('sample', 'element')}"
@@ -37,12 +36,12 @@ def one_order_before_sharding(scenario: Scenario, claims: Claims, trace: Trace) 
 
 
 @pipe("PIPE-4", "workers", "ranks", floor=1)
-def each_worker_shuffles_by_itself(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def each_worker_shuffles_by_itself(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
     if (
-        not has(scenario, "late")
+        "late" not in scenario.asked
         or scenario.shuffle
-        or parts(scenario) == 1
-        or scenario.samples < _MANY * parts(scenario)
+        or scenario.parts == 1
+        or scenario.elements < _MANY * scenario.parts
     ):
         return None
     orders: dict[str, list[int]] = {}
@@ -50,7 +49,7 @@ def each_worker_shuffles_by_itself(scenario: Scenario, claims: Claims, trace: Tr
         for process in sorted({read.process for read in rank.reads}):
             mine = [read.index for read in rank.reads if read.process == process and read.epoch == 0]
             place = {element: at for at, element in enumerate(sorted(mine))}
-            name = f"rank {rank.rank}" + (f", worker process {process}" if scenario.num_workers else "")
+            name = f"rank {rank.rank}" + (f", worker process {process}" if scenario.workers else "")
             orders[name] = [place[element] for element in mine]
     for first, second in combinations(orders, 2):
         if orders[first] == orders[second] and len(orders[first]) >= _MANY // 2:
@@ -60,8 +59,8 @@ def each_worker_shuffles_by_itself(scenario: Scenario, claims: Claims, trace: Tr
 
 
 @pipe("PIPE-5", floor=1)
-def a_seed_fixes_the_epochs(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not has(scenario, "reseed") or not scenario.shuffle or scenario.samples < _MANY:
+def a_seed_fixes_the_epochs(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if "reseed" not in scenario.asked or not scenario.shuffle or scenario.elements < _MANY:
         return None
     times = scenario.epochs
     found = [[elements(rank, epoch) for rank in trace.main.ranks] for epoch in range(2 * times + 1)]
@@ -83,8 +82,8 @@ def a_seed_fixes_the_epochs(scenario: Scenario, claims: Claims, trace: Trace) ->
 
 
 @pipe("PIPE-6", floor=1)
-def epochs_differ_without_a_seed(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not has(scenario, "unseeded") or not scenario.shuffle or scenario.epochs < 2 or scenario.samples < _MANY:
+def epochs_differ_without_a_seed(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if "unseeded" not in scenario.asked or not scenario.shuffle or scenario.epochs < 2 or scenario.elements < _MANY:
         return None
     for rank in trace.main.ranks:
         if elements(rank, 0) == elements(rank, 1):
@@ -94,13 +93,19 @@ def epochs_differ_without_a_seed(scenario: Scenario, claims: Claims, trace: Trac
 
 
 @pipe("PIPE-7", "workers", "ranks", floor=1)
-def the_order_is_that_of_one_process(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+def the_order_is_that_of_one_process(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
     alone = trace.variant("alone")
-    if not plain(scenario) or not scenario.shuffle or alone is None or has(scenario, "own") or has(scenario, "zip"):
+    if (
+        not plain(scenario)
+        or not scenario.shuffle
+        or alone is None
+        or "own" in scenario.asked
+        or "zip" in scenario.asked
+    ):
         return None
-    if scenario.batch_size > 1 or scenario.samples % parts(scenario) or scenario.samples < 2:
+    if scenario.batch_size > 1 or scenario.elements % scenario.parts or scenario.elements < 2:
         return None
-    ranks = scenario.world_size
+    ranks = scenario.ranks
     for epoch in range(scenario.epochs):
         whole = elements(alone.ranks[0], epoch)
         for rank in trace.main.ranks:
@@ -115,8 +120,8 @@ def the_order_is_that_of_one_process(scenario: Scenario, claims: Claims, trace: 
 
 
 @pipe("PIPE-8", floor=1)
-def a_seed_has_bounds(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    if not has(scenario, "bounds"):
+def a_seed_has_bounds(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if "bounds" not in scenario.asked:
         return None
     rank = trace.main.ranks[0]
     why = "seeds are 0 to 2^64 - 1"

@@ -11,14 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.contract import Implementation
-from conformance.loader import member
-from conformance.loader import reading as conduct
-from conformance.loader.probes import BreakingInitialiser, Watch
+from conformance.loader import reading
+from conformance.loader.member import watching_leaks
+from conformance.loader.probes import BreakingInitialiser, Watch, empty_folder
 from conformance.loader.reading import Reader
+from conformance.loader.scenario import DEADLY
 from conformance.pipelines import conduct as conducts
 from conformance.pipelines.graph import build
 from conformance.pipelines.heard import Heard
 from conformance.pipelines.request import PipelineRequest
+from conformance.pipelines.scenario import PipelineScenario
 from conformance.processes import calls
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.random_state import seed_all
@@ -30,33 +32,39 @@ _BAD_SEEDS, _GOOD_SEEDS = (-1, 2**64), (0, 2**64 - 1)
 
 
 def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
-    """Build the pipeline that the task asks for, read its loader as the conduct says, and write down what came."""
-    if task.leaks:
-        return member.perform_watching_leaks(implementation, task, workdir, _perform)
+    """Read the loader of the pipeline that a task asks for; where something happens, also look for what is left."""
+    scenario: PipelineScenario = task.scenario
+    # Ranks meet again and again only where all of them do the same.
+    if (scenario.fault or scenario.conduct) and scenario.ranks == 1:
+        deadly = scenario.fault.partition("@")[0] in DEADLY
+        return watching_leaks(lambda: _perform(implementation, task, workdir), workdir, deadly)
     return _perform(implementation, task, workdir)
 
 
 def _perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
     seed_all(task.random_seed)
-    reading = _Reading(implementation, task, _watch(task, workdir, "source"), _watch(task, workdir, "seen"))
+    scenario: PipelineScenario = task.scenario
+    source, seen = _watch(scenario, workdir, "source"), _watch(scenario, workdir, "seen")
+    going = _Reading(implementation, scenario, task.rank, task.epochs, source, seen)
     failure = None
     try:
-        reading.read()
+        going.read()
     except Stopped as stopped:
         failure = stopped.failure
-    if reading.source.fired or reading.seen.fired:
-        reading.remarks.append(("fired", task.fault))
-    rank = task.arguments["rank"]
-    values, remarks = tuple(_read_by(reading.source)), tuple(reading.remarks)
-    return RankRun(rank, tuple(reading.epochs), failure, reads=reading.seen.reads(), remarks=remarks, values=values)
+    if source.fired or seen.fired:
+        going.remarks.append(("fired", scenario.fault))
+    values, remarks = tuple(_read_by(source)), tuple(going.remarks)
+    return RankRun(task.rank, tuple(going.epochs), failure, reads=seen.reads(), remarks=remarks, values=values)
 
 
 @dataclass
 class _Reading:
-    """One loader after the other, and what came of them."""
+    """One loader after the other, and what came of them; `numbers` are those of the epochs."""
 
     implementation: Implementation
-    task: Task
+    scenario: PipelineScenario
+    rank: int
+    numbers: tuple[int, ...]
     source: Watch
     seen: Watch
     epochs: list[Epoch] = field(default_factory=list)
@@ -64,40 +72,39 @@ class _Reading:
 
     def read(self) -> None:
         """Do what the scenario says."""
-        words = self.task.words
-        if "wrong" in words:
+        if "wrong" in self.scenario.asked:
             self._wrong_order()
-        elif "bounds" in words:
+        elif "bounds" in self.scenario.asked:
             self._bounds()
         else:
             self._with_loader(self._as_asked)
 
     def _as_asked(self, reader: Reader, loader: Any) -> None:
-        task, epochs, remarks = self.task, self.epochs, self.remarks
-        name, at, _ = task.conduct.partition("@")
-        place = place_of(task.conduct) if at else 0
+        scenario, numbers, epochs, remarks = self.scenario, self.numbers, self.epochs, self.remarks
+        name, at, _ = scenario.conduct.partition("@")
+        place = place_of(scenario.conduct) if at else 0
         ways: dict[str, Callable[[], None]] = {
-            "reseed": lambda: conducts.reseed(reader, loader, task.epochs, task.arguments["seed"], epochs),
-            "limit": lambda: conducts.limit(reader, epochs, task.samples),
+            "reseed": lambda: conducts.reseed(reader, loader, numbers, scenario.seed, epochs),
+            "limit": lambda: conducts.limit(reader, epochs, scenario.elements),
             "pause": lambda: conducts.pause(reader, epochs),
-            "leave": lambda: conducts.leave(reader, task.epochs, epochs, place),
+            "leave": lambda: conducts.leave(reader, numbers, epochs, place),
             "two": lambda: conducts.two(reader, epochs, remarks, place),
             "shut": lambda: conducts.shut(reader, loader, epochs, remarks, place),
             "dropped": lambda: conducts.drop(reader, epochs),
-            "ended": lambda: conduct.read_beyond_the_end(reader, task.epochs, epochs, remarks),
+            "ended": lambda: reading.read_beyond_the_end(reader, numbers, epochs, remarks),
         }
-        way = next((way for way in ways if way in (*task.words, name)), None)
+        way = next((way for way in ways if way in (*scenario.asked, name)), None)
         if way is not None:
             ways[way]()
-        elif task.fault:
-            conduct.read_through_faults(reader, task.epochs[:1], epochs)
+        elif scenario.fault:
+            reading.read_through_faults(reader, numbers[:1], epochs)
         else:
-            conduct.read_epochs(reader, task.epochs, epochs)
+            reading.read_epochs(reader, numbers, epochs)
 
     def _with_loader(self, act: Callable[[Reader, Any], None]) -> None:
         """Make a loader, let it be read, and shut it down."""
         loader = self._loader("pipeline")
-        most = 8 + 4 * self.task.samples * max(1, self.task.arguments["num_workers"])
+        most = 8 + 4 * self.scenario.elements * max(1, self.scenario.workers)
         heard = Heard(loader, self.remarks)
         reader = Reader(heard, self.implementation.decode, sets_epoch=False, most=most, before_epoch=self._begin)
         try:
@@ -107,18 +114,20 @@ class _Reading:
             with suppress(Stopped):
                 calls.close(loader, names=("shutdown",))
             raise
-        if self.task.conduct == "dropped":
+        if self.scenario.conduct == "dropped":
             del loader, heard, reader
             gc.collect()
         else:
-            calls.close(loader, times=2 if self.task.conduct else 1, names=("shutdown",))
+            calls.close(loader, times=2 if self.scenario.conduct else 1, names=("shutdown",))
 
     def _loader(self, function: str) -> Any:
-        arguments, words = self.task.arguments, self.task.words
+        scenario, words = self.scenario, self.scenario.asked
         request = PipelineRequest(
-            build(words, arguments, self.task.samples, self.source, self.seen),
-            **{name: arguments[name] for name in ("num_workers", "rank", "world_size")},
-            seed=arguments["seed"] + (arguments["rank"] if "own" in words else 0),
+            build(scenario, self.source, self.seen),
+            num_workers=scenario.workers,
+            rank=self.rank,
+            world_size=scenario.ranks,
+            seed=scenario.seed + (self.rank if "own" in words else 0),
             worker_init_fn=self._initialiser(),
         )
         loader = calls.called("load", None, lambda: self.implementation.offers[function](request))
@@ -128,8 +137,8 @@ class _Reading:
 
     def _initialiser(self) -> BreakingInitialiser | None:
         # One rank fails, and the others are told.
-        last = self.task.arguments["rank"] == self.task.arguments["world_size"] - 1
-        return BreakingInitialiser(self.seen) if self.task.fault.startswith("init") and last else None
+        last = self.rank == self.scenario.ranks - 1
+        return BreakingInitialiser(self.seen) if self.scenario.fault.startswith("init") and last else None
 
     def _begin(self, number: int) -> None:
         self.source.begin_epoch(number)
@@ -165,13 +174,9 @@ class _Reading:
                 calls.close(loader, names=("shutdown",))
 
 
-def _watch(task: Task, workdir: str, name: str) -> Watch:
-    folder = os.path.join(workdir, f"watch-{name}")
-    os.makedirs(folder, exist_ok=True)
-    for file in os.listdir(folder):
-        os.unlink(os.path.join(folder, file))
-    is_here = ("front" in task.words) == (name == "source")
-    return Watch(folder, task.fault if is_here else "", consumer=os.getpid())
+def _watch(scenario: PipelineScenario, workdir: str, name: str) -> Watch:
+    is_here = ("front" in scenario.asked) == (name == "source")
+    return Watch(empty_folder(workdir, f"watch-{name}"), scenario.fault if is_here else "", consumer=os.getpid())
 
 
 def _read_by(source: Watch) -> Iterator[Value]:

@@ -1,18 +1,23 @@
-"""The words of a scenario of a pipeline: decides what its graph is, which elements it keeps, and how that reads.
+"""A graph of pipes: what it is made of, who reads it, and what happens on the way."""
 
-`samples` are the elements of the source, `batch_size` how many a `batch` at the end joins (1: there is none),
-`shuffle` a shuffle before sharding, `num_workers`, `world_size`, `seed` and `epochs` what they are of a loader.
-"""
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from conformance.loader.scenario import CONDUCTS as OF_LOADERS
+from conformance.loader.scenario import DEADLY, FAULTS, trouble
+from conformance.trace import FIELDS, SUBJECTS
+from conformance.trial import codes
+from conformance.trial.codes import choice, fixed, number, of_words, placed, word
+from conformance.trial.words import count, joined, words_of
 
-if TYPE_CHECKING:
-    from conformance.loader.scenario import Scenario
+# The second run may be one on one rank without worker processes.
+Variant = Literal["none", "alone"]
 
 # How many elements come before each pause that is asked for.
 LIMIT, PAUSE = 3, 2
-PIPELINE = {
+# What the graph has, and what else is done; and how it reads.
+ASKED = {
     "dispatch": "shared out by one process",
     "double": "shuffled twice",
     "zip": "two branches, zipped",
@@ -31,25 +36,126 @@ PIPELINE = {
     "wrong": "services joined in the wrong order",
 }
 # The words of graphs that are read as any other is.
-GRAPHS = ("dispatch", "double", "zip", "slow", "own")
+GRAPHS = frozenset({"dispatch", "double", "zip", "slow", "own"})
 FILTERS = ("one", "ends")
+# What the consumer does other than reading epoch after epoch and closing the loader.
+CONDUCTS = {
+    **{name: OF_LOADERS[name].text for name in ("leave", "two", "dropped", "ended")},
+    "shut": "shut down after step {}",
+}
 
 
-def pipeline_told(scenario: "Scenario", count: Callable[[int, str], str]) -> list[str]:
-    """The scenario in the words of a report."""
-    return [
-        count(scenario.samples, "element"),
-        *([count(scenario.world_size, "rank")] if scenario.world_size > 1 else []),
-        *([count(scenario.num_workers, "worker")] if scenario.num_workers else []),
-        *([f"batches of {scenario.batch_size}"] if scenario.batch_size > 1 else []),
-        *([f"shuffled, seed {scenario.seed}"] if scenario.shuffle else []),
-        *([count(scenario.epochs, "epoch")] if scenario.epochs > 1 else []),
-        *(PIPELINE[word] for word in scenario.details.split("+") if word),
-    ]
+@dataclass(frozen=True)
+class PipelineScenario:
+    """A pipeline of so many elements, read by the workers of some ranks; `asked` are words of ASKED.
+
+    `batch_size`: how many elements a `batch` at the end joins (1: there is none). `shuffle`: a shuffle before sharding.
+    `fault` and `conduct` are one of FAULTS and of CONDUCTS with their place, or "".
+    """
+
+    elements: int
+    ranks: int = 1
+    batch_size: int = 1
+    shuffle: bool = False
+    workers: int = 0
+    epochs: int = 1
+    seed: int = 0
+    fault: str = ""
+    conduct: str = ""
+    asked: frozenset[str] = frozenset()
+    variant: Variant = "none"
+
+    @property
+    def waits(self) -> bool:
+        """Whether a run spends its time waiting for a death to be noticed."""
+        return self.fault.partition("@")[0] in DEADLY
+
+    @property
+    def parts(self) -> int:
+        """All workers of all ranks; a rank that iterates without workers is one."""
+        return self.ranks * max(1, self.workers)
+
+    @property
+    def filters(self) -> bool:
+        """Whether some elements are left out."""
+        return bool(self.asked.intersection(FILTERS))
+
+    def lets_through(self, element: int) -> bool:
+        """Whether the filter, if there is one, keeps an element."""
+        if "one" in self.asked:
+            return element % self.parts == 0
+        return "ends" not in self.asked or 2 * element < self.elements or element % self.parts == 0
+
+    @property
+    def size(self) -> tuple[Any, ...]:
+        """What cases are compared by when the smallest is looked for."""
+        return (self.elements, self.ranks, self.batch_size, self.epochs, self.code)
+
+    @property
+    def code(self) -> str:
+        """The scenario as a short word without spaces, which `from_code` reads."""
+        return codes.write(_PARTS, self)
+
+    def describe(self) -> str:
+        """The scenario in the words of a report: ``7 elements, 2 workers, shuffled, seed 3``."""
+        words = [
+            count(self.elements, "element"),
+            *([count(self.ranks, "rank")] if self.ranks > 1 else []),
+            *([count(self.workers, "worker")] if self.workers else []),
+            *([f"batches of {self.batch_size}"] if self.batch_size > 1 else []),
+            *([f"shuffled, seed {self.seed}"] if self.shuffle else []),
+            *([count(self.epochs, "epoch")] if self.epochs > 1 else []),
+            *(text for word, text in ASKED.items() if word in self.asked),
+            trouble(self.fault, FAULTS),
+            trouble(self.conduct, CONDUCTS),
+        ]
+        return ", ".join(word for word in words if word)
+
+    def fields(self) -> dict[str, Any]:
+        """The scenario as JSON stores it: its numbers stand under the names of a loader's."""
+        own = {name: getattr(self, own) for name, own in _STORED.items()}
+        return {**FIELDS, **own, "subject": "pipeline", "details": joined(self.asked, ASKED)}
 
 
-def kept(words: list[str], element: int, samples: int, parts: int) -> bool:
-    """Whether the filter lets an element through; `parts` are all workers of all ranks."""
-    if "one" in words:
-        return element % parts == 0
-    return "ends" not in words or 2 * element < samples or element % parts == 0
+# The names under which JSON stores the fields, in the place of `asked` a text.
+_STORED = {
+    "samples": "elements",
+    "world_size": "ranks",
+    "batch_size": "batch_size",
+    "shuffle": "shuffle",
+    "num_workers": "workers",
+    "epochs": "epochs",
+    "seed": "seed",
+    "variant": "variant",
+    "fault": "fault",
+    "conduct": "conduct",
+}
+_PARTS = (
+    number("n", "elements", least=0),
+    number("w", "ranks"),
+    number("b", "batch_size"),
+    word("shuffle", "shuffle"),
+    number("k", "workers", 0, least=0),
+    number("e", "epochs", 1),
+    number("s", "seed", 0, least=0),
+    fixed("pipeline"),
+    placed("fault", FAULTS, always=True),
+    placed("conduct", CONDUCTS),
+    of_words("asked", ASKED),
+    choice("variant", ("alone",), "none"),
+)
+
+
+def from_code(code: str) -> PipelineScenario:
+    """The scenario of a `code`. ValueError, with the part that can't be read, if it is none."""
+    scenario = PipelineScenario(**codes.read(_PARTS, code, "n5,w1,b1,k2,pipeline"))
+    codes.check_words(scenario.asked, ASKED, code)
+    return scenario
+
+
+def _from_fields(fields: Mapping[str, Any]) -> PipelineScenario:
+    own = {own: fields[name] for name, own in _STORED.items()}
+    return PipelineScenario(**own, asked=frozenset(words_of(fields["details"])))
+
+
+SUBJECTS["pipeline"] = _from_fields

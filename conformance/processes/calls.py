@@ -5,9 +5,9 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from conformance.trace import Failure, FailureKind, Subject, Where
+from conformance.trace import Failure, FailureKind, Topic, Where
 
-Remarks = list[tuple[Subject, str]]
+Remarks = list[tuple[Topic, str]]
 
 
 class Stopped(Exception):

@@ -51,6 +51,11 @@ class Lane:
         self.patience = fleet.patience
         self._members: dict[tuple[int, int], _Member] = {}
 
+    @property
+    def claims(self) -> Claims:
+        """What the implementation promises."""
+        return self.fleet.claims
+
     def run(self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None) -> tuple[RankRun, ...]:
         """Carry out one task a rank, all at the same time, each in its own process.
 
@@ -59,7 +64,7 @@ class Lane:
         tasks = self.fleet.with_process_group(tasks)
         places = [((rank + shift) % len(self.fleet.zygotes), 2 * rank + shift) for rank in range(len(tasks))]
         for zygote in sorted({zygote for zygote, _ in places}):
-            if tasks[0].subject and self.fleet.prepare(zygote, tasks[0].subject):
+            if self.fleet.prepare(zygote, tasks[0].performer):
                 self._end_those_of(zygote)
         members = [self._member(*place) for place in places]
         for member, task in zip(members, tasks, strict=True):
@@ -97,11 +102,11 @@ class Lane:
         return self._members[key]
 
     def _answer(self, member: _Member, task: Task, hung: bool) -> RankRun:
-        rank = task.arguments["rank"]
+        rank = task.rank
         if not hung:
             try:
                 (run,) = member.orders.recv()
-                return run  # type: ignore[no-any-return]  # what `member.perform` gave
+                return run  # type: ignore[no-any-return]  # what the performer gave
             except (EOFError, ConnectionError):
                 pass
         key = next(key for key, value in self._members.items() if value is member)
@@ -180,24 +185,22 @@ class Fleet:
 
     def with_process_group(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks with a place to meet at, if ranks need torch.distributed."""
-        # The ranks of a model average their gradients, whatever the loader's do; a launcher is one process.
-        needed = len(tasks) > 1 if tasks[0].subject else self.claims.ranks == "process_group"
-        if not needed:
+        if not tasks[0].meets:
             return list(tasks)
         with self._asking:
             self._groups += 1
             path = os.path.join(self._root, f"rendezvous-{self._groups}")
         return [replace(task, process_group=(path, rank, len(tasks))) for rank, task in enumerate(tasks)]
 
-    def prepare(self, zygote: int, subject: str) -> bool:
-        """Let a zygote import what runs of this subject need, once; whether that was done now."""
+    def prepare(self, zygote: int, performer: str) -> bool:
+        """Let a zygote import a performer with what it needs, once; whether that was done now."""
         with self._asking:
-            if (zygote, subject) in self._prepared:
+            if (zygote, performer) in self._prepared:
                 return False
             parent = self.zygotes[zygote]
-            parent.control.send(("prepare", subject))
+            parent.control.send(("prepare", performer))
             parent.receive(START_SECONDS, "importing what the suite needs")
-            self._prepared.add((zygote, subject))
+            self._prepared.add((zygote, performer))
             return True
 
     def fork(self, zygote: int, name: str) -> _Member:

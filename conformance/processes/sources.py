@@ -13,13 +13,14 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
-from conformance.contract import AdapterError, Claims, Implementation
+from conformance.contract import BY_NAME_ONLY, AdapterError, Claims, Implementation, parse_claims
 from conformance.processes import huge_pages
 from conformance.processes.origin import Origin, origin_of
+from conformance.processes.resolve import from_object
 
 HASH_SEEDS = ("1", "2")
 START_SECONDS = 120.0  # importing a large framework on a busy machine
@@ -144,6 +145,25 @@ class ForkedSource:
         gc.unfreeze()
         theirs.close()
         return Zygote(connection(ours), pid)
+
+
+def source_of(implementation: Any, claims: Mapping[str, Any] | None = None) -> tuple[Source, str]:
+    """Where the processes for an implementation come from, and its name in reports."""
+    if isinstance(implementation, str):
+        if claims is not None:
+            raise AdapterError("claims go into the adapter when the implementation is given by name; put them there")
+        return SpawnedSource(implementation), implementation
+    name = getattr(implementation, "__name__", type(implementation).__name__)
+    found = from_object(name, implementation)
+    if claims is not None:
+        found = replace(found, claims=parse_claims(claims))
+    for claim in BY_NAME_ONLY:
+        if getattr(found.claims, claim):
+            raise AdapterError(
+                f"{name} claims {claim}, but is given as an object, which instances of a job can't import; give the "
+                "name of its module, module:attribute, or its file"
+            )
+    return ForkedSource(found), name
 
 
 def pair() -> tuple[socket.socket, socket.socket]:

@@ -23,18 +23,12 @@ from multiprocessing.reduction import recv_handle
 from typing import Any
 
 from conformance.contract import AdapterError, Implementation
-from conformance.loader import member
 from conformance.processes import huge_pages
 from conformance.processes.origin import Origin, origin_of
 from conformance.processes.task import Task
 
 _GRACE = 1.0  # seconds that a dying member gets before it is killed
 _PR_SET_PDEATHSIG = 1
-_RUNNERS = {
-    "device": "conformance.device.run",
-    "launch": "conformance.launch.run",
-    "pipeline": "conformance.pipelines.run",
-}
 
 
 def serve(control: Connection, load: Callable[[], tuple[Implementation, Origin]], workdir: str) -> None:
@@ -75,10 +69,9 @@ def _keep_what_is_there() -> None:
     gc.freeze()
 
 
-def _prepare(subject: str) -> None:
-    """Import what runs of this subject need, so that no member forked from now on spends seconds on that."""
-    runner = import_module(_RUNNERS[subject])
-    getattr(runner, "prepare", lambda: None)()
+def _prepare(performer: str) -> None:
+    """Import a performer with what it needs, so that no member forked from now on spends seconds on that."""
+    getattr(import_module(performer), "prepare", lambda: None)()
     _keep_what_is_there()
 
 
@@ -124,7 +117,7 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
 
 
 def _perform(implementation: Implementation, task: Task, workdir: str) -> Any:
-    perform = _performer(task)
+    perform: Callable[[Implementation, Task, str], Any] = import_module(task.performer).perform
     if task.process_group is None:
         return perform(implementation, task, workdir)
     import torch.distributed as distributed
@@ -137,13 +130,6 @@ def _perform(implementation: Implementation, task: Task, workdir: str) -> Any:
         return perform(implementation, task, workdir)
     finally:
         distributed.destroy_process_group()
-
-
-def _performer(task: Task) -> Callable[[Implementation, Task, str], Any]:
-    if task.subject:
-        # It imports torch, which a loader's process may not need.
-        return import_module(_RUNNERS[task.subject]).perform  # type: ignore[no-any-return]
-    return member.perform_watching_leaks if task.leaks else member.perform
 
 
 def _die_with_parent() -> None:

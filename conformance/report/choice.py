@@ -16,7 +16,7 @@ _READ = ("drop_last", "shuffle", "num_workers", "persistent_workers", "epochs", 
 _SCRIPTED = (*_FACTORS, *_READ, "variant", "refusal")
 # Of restarts: what no script looks for, and what may be done with a state in one ("": nothing else).
 _NOT_SCRIPTED = ("next-epoch-after-second-restart", "next-epoch-not-loaded")
-_IN_A_RESTART = {"", "unbegun", "held", "shared", "used", "relayed", "again", "left"}
+_IN_A_RESTART = {"unbegun", "held", "shared", "used", "relayed", "again", "left"}
 _OF_CONSUMERS = ("dataset", "fault", "conduct", "kind", "asynchronous", *AHEAD)
 # Checks that know one rank which keeps everything: what came before a fault, and what a whole epoch is.
 _OF_ANY_RANKS = (*(f"WORK-{number}" for number in range(1, 12)), "ASYNC-1", "ASYNC-6", "ASYNC-9")
@@ -61,9 +61,11 @@ _ARRAYS = ("buffer", "large", "arrays", "tensors", *ODD_KINDS)
 def has_script(case: Case) -> bool:
     """Whether a reproduction script can show the case: its clause has a check, and it asks for nothing unusual."""
     scenario = case.scenario
+    if not isinstance(scenario, Scenario):
+        return False
     if case.clause in OF_RESTARTS:
         told = case.finding.kind not in _NOT_SCRIPTED and not scenario.asynchronous
-        return told and set(scenario.details.split("+")) <= _IN_A_RESTART
+        return told and set(scenario.words) <= _IN_A_RESTART
     known = (*_SCRIPTED, *_OF_CONSUMERS) if case.clause in OF_CONSUMERS else _SCRIPTED
     if case.clause in _OF_ONE_RANK and (scenario.world_size != 1 or scenario.drop_last or scenario.shuffle):
         return False
@@ -114,7 +116,7 @@ def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> froz
     consumers, clause, scenario = case.clause in OF_CONSUMERS, case.clause, case.scenario
     fault = scenario.fault.partition("@")[0] if consumers else ""
     restarts = clause in OF_RESTARTS
-    words = scenario.details.split("+") if restarts else []
+    words = scenario.words if restarts else []
     needs = {
         "complete": clause in COMPLETE if consumers or restarts else clause not in OF_FAILURES,
         "saved": restarts,

@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
+from conformance.processes.sources import source_of
 from conformance.report import forms
 from conformance.report.html.matrix import matrix_page
 from conformance.report.json_report import as_json
@@ -17,7 +18,7 @@ from conformance.report.matrix import is_matrix
 from conformance.report.output import FORMS, Wanted, refuse_unwritable
 from conformance.report.receipt import adapter_changed, compared, options_of
 from conformance.report.stored import NoReport, Stored, read_json, stored
-from conformance.trial.session import Session, source_of
+from conformance.trial.session import Session
 
 EXIT_AGREES, EXIT_DIFFERS, EXIT_CANT = 0, 1, 4
 _OF_MATRIX: dict[str, Callable[[Any], str]] = {"html": matrix_page, "markdown": matrix_markdown}

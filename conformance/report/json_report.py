@@ -20,8 +20,8 @@ It is a receipt too: `loaderspec verify` runs it again. The schema, version 1:
                     {id, scenario, kind, expected, delivered: [line, ...], why, trace}; known is a list of
                     {reason, issue, case}, the replayed known failures of the clause
 
-`scenario` is an object of the fields of `conformance.loader.scenario.Scenario`; `trace` is what
-`conformance.trace.from_json` reads, once it is text again (`json.dumps`).
+`scenario` is an object of the names in `conformance.trace.FIELDS`; `trace` is what `conformance.trace.from_json` reads,
+once it is text again (`json.dumps`).
 """
 
 import dataclasses
@@ -96,7 +96,7 @@ def _outcome(outcome: Outcome, traces: dict[str, str]) -> dict[str, Any]:
 def _case(case: Case, traces: dict[str, str]) -> dict[str, Any]:
     return {
         "id": case.id,
-        "scenario": dataclasses.asdict(case.scenario),
+        "scenario": case.scenario.fields(),
         **dataclasses.asdict(case.finding),
         "trace": _marked(case.id, case.trace, traces),
     }

@@ -13,11 +13,13 @@ from dataclasses import fields as fields_of
 from pathlib import Path
 from typing import Any, cast
 
-from conformance.clauses import CLAUSES
+from conformance.clauses import CLAUSES, FAMILIES
 from conformance.contract import Claims, Request
-from conformance.loader.leaks import GRACE, SHORT_GRACE
-from conformance.loader.runs import SEED_STRIDE, observe, with_unshuffled
-from conformance.processes.fleet import Fleet
+from conformance.loader.asked import arguments_of, hooks_of
+from conformance.loader.patience import GRACE, SHORT_GRACE
+from conformance.loader.runs import SEED_STRIDE
+from conformance.loader.scenario import Scenario
+from conformance.processes.fleet import Fleet, Lane
 from conformance.processes.sources import HASH_SEEDS, SpawnedSource
 from conformance.processes.task import Task
 from conformance.report.adapter_source import Adapter, adapter_of
@@ -27,6 +29,7 @@ from conformance.report.spec_text import clause_text
 from conformance.report.text import COLUMNS, REPRO_FOLDER
 from conformance.trace import Epoch, RankRun, Saved, Trace
 from conformance.trial.campaign import Case
+from conformance.trial.family import observe, with_twin
 from conformance.trial.words import place_of
 
 PATIENCE = 10.0
@@ -90,12 +93,13 @@ def script(case: Case, implementation_spec: str, claims: Claims | None = None, p
 
 @dataclass
 class _Plan:
-    """Takes the place of a fleet, and notes what each run of a scenario asks of the ranks."""
+    """Takes the place of a lane, and notes what each run of a scenario asks of the ranks."""
 
     names: list[str] = field(default_factory=list)
     tasks: list[Sequence[Task]] = field(default_factory=list)
     shifts: list[int] = field(default_factory=list)
     patience: float = 0.0
+    claims: Claims = field(default_factory=Claims)
 
     def run(self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None) -> tuple[RankRun, ...]:
         """Note the tasks; every rank ends at once."""
@@ -106,17 +110,19 @@ class _Plan:
 
 def _ended(task: Task) -> RankRun:
     """A run that ended, and left a state if the next one goes on with it."""
-    leaves = task.conduct.startswith("save") and (not task.saved or {"again", "relayed"} & set(task.words))
-    saved = Saved(b"", later=b"later" if "held" in task.words else b"") if leaves else None
-    return RankRun(task.arguments["rank"], tuple(Epoch(at, ()) for at in task.epochs), saved=saved)
+    scenario: Scenario = task.scenario
+    leaves = scenario.saves and (not task.saved or {"again", "relayed"} & set(scenario.words))
+    saved = Saved(b"", later=b"later" if "held" in scenario.words else b"") if leaves else None
+    return RankRun(task.rank, tuple(Epoch(at, ()) for at in task.epochs), saved=saved)
 
 
 def _plan_of(case: Case) -> _Plan:
     plan = _Plan()
     # The very code that runs a scenario says what its runs are.
-    trace: Trace = observe(cast(Fleet, plan), case.scenario)
-    if case.clause in CLAUSES and CLAUSES[case.clause].twin:
-        trace = with_unshuffled(cast(Fleet, plan), trace)
+    clause, lane = CLAUSES[case.clause], cast(Lane, plan)
+    trace: Trace = observe(lane, FAMILIES[clause.family], case.scenario)
+    if clause.twin:
+        trace = with_twin(lane, FAMILIES[clause.family], trace)
     plan.names = [run.name for run in trace.runs]
     if "untouched" in plan.names:
         # Only RESUME-6 compares with it.
@@ -149,17 +155,17 @@ def _constants(case: Case, claims: Claims, adapter: Adapter, plan: _Plan, patien
     main = plan.tasks[0]
     # An adapter may read any field of a request; what the case does not ask for has its usual value.
     usual = {each.name: each.default for each in fields_of(Request) if each.default is not MISSING}
-    request = {**usual, **main[0].arguments, **main[0].hooked}
+    request = {**usual, **_arguments(main[0]), **hooks_of(case.scenario)}
     del request["rank"]
     by_chance = case.clause in _OF_REPEATING or (case.clause in _OF_RACING and case.scenario.num_workers > 0)
     attempts = 6 if by_chance else 1
     values = {**adapter.constants, "ASKED": case.scenario.describe(), "EXPECTED": case.finding.expected}
     # Two rounds of one reading, and the grace in which things may end.
-    seconds = patience + 2 * GRACE if main[0].leaks else patience
+    seconds = patience + 2 * GRACE if case.scenario.is_troubled else patience
     return [
         *(f"{name} = {value!r}" for name, value in values.items()),
-        f"SAMPLES = {main[0].samples}",
-        f"RANKS = {[task.arguments['rank'] for task in main]}",
+        f"SAMPLES = {case.scenario.samples}",
+        f"RANKS = {[task.rank for task in main]}",
         f"REQUEST = {_keywords('dict', request)}",
         f"RANDOM_SEED = {main[0].random_seed}  # of the global generators, before each run",
         f"PATIENCE = {seconds:g}  # seconds for a run of all its epochs",
@@ -203,12 +209,17 @@ def _runs(case: Case, plan: _Plan) -> str:
 
 def _run(plan: _Plan, at: int) -> str:
     task, usual = plan.tasks[at][0], plan.tasks[0][0]
-    changes = {name: value for name, value in task.arguments.items() if value != usual.arguments[name]}
+    before = _arguments(usual)
+    changes = {name: value for name, value in _arguments(task).items() if value != before.get(name)}
     fields = [f"epochs={_epochs(task.epochs)}"]
     fields += [f"{name}={value!r}" for name, value in changes.items()]
     fields += [f"random_seed={task.random_seed}"] if task.random_seed != usual.random_seed else []
     fields += ["after_others=True"] if task.after_others else []
     return f"dict({', '.join(fields)})"
+
+
+def _arguments(task: Task) -> dict[str, Any]:
+    return arguments_of(task.scenario, task.rank)
 
 
 def _epochs(numbers: Sequence[int]) -> str:

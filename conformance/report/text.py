@@ -8,6 +8,7 @@ import re
 import shlex
 import textwrap
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 from conformance.report.choice import has_script
@@ -47,6 +48,18 @@ def failure_block(case: Case, implementation: str) -> str:
     parts = [("smallest case", smallest), ("expected", expected), ("delivered", delivered), ("why", why)]
     lines = [*head, *(line for name, lines in parts for line in _field(name, lines))]
     return "\n".join([*lines, *(line for command in commands for line in command)])
+
+
+class PrintedReport(Report):
+    """A report that prints as a person reads it."""
+
+    def __str__(self) -> str:
+        return summary(self)
+
+
+def printed(report: Report) -> PrintedReport:
+    """The same report, in the form that prints."""
+    return PrintedReport(**{each.name: getattr(report, each.name) for each in fields(report)})
 
 
 def summary(report: Report, color: bool = False, told: frozenset[str] = frozenset()) -> str:

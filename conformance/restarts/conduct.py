@@ -6,10 +6,11 @@ epoch is begun as every epoch is, by `set_epoch` where the loader has it, and `i
 """
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from conformance.loader.member import Reading
 from conformance.loader.reading import Pass, Reader, read_epochs
 from conformance.processes.calls import Stopped, called
 from conformance.trace import Epoch, Saved, Where
@@ -145,3 +146,24 @@ class Restarts:
 def pickled(state: Any) -> bytes:
     """The state as a checkpoint holds it."""
     return bytes(called("state_dict", None, lambda: pickle.dumps(state)))
+
+
+def _save_or_resume(going: Reading) -> None:
+    restarts = Restarts(
+        going.reader,
+        going.load,
+        going.task.epochs,
+        frozenset(going.scenario.words),
+        going.epochs,
+        going.saved.append,
+        going.implementation.offers.get("merge"),
+        goes_on=going.implementation.claims.end_of_epoch == "next",
+    )
+    if going.task.saved:
+        restarts.go_on(going.task.saved, going.task.rank)
+    else:
+        restarts.save(going.place)
+
+
+CONDUCTS: Mapping[str, Callable[[Reading], None]] = {"save": _save_or_resume}
+WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]] = {}

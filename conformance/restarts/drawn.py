@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from conformance.contract import Claims
 from conformance.loader.judging import remainder
 from conformance.loader.scenario import Scenario, Style, simpler
+from conformance.trial.tiers import Tier
 
 _PLAIN = ("",) * 8
 _STATES = ("watched", "held", "shared", "used", "relayed", "again", "again", "left", "onward", "broken")
@@ -25,7 +26,7 @@ _WITHIN = (True, True, True, False)
 def restarts(draw: st.DrawFn, claims: Claims) -> Scenario:
     """A state that is taken somewhere in one of the first epochs, and what is done with it."""
     if not claims.resume:
-        return draw(st.sampled_from(list(each_restart(claims))))
+        return draw(st.sampled_from(list(_unpromised(claims))))
     word = draw(st.sampled_from(possible(claims)))
     style: Style = draw(st.sampled_from(_styles(claims))) if word not in _others(claims) else "map"
     ranks = draw(st.integers(2 if word == "narrower" else 1, 3)) if _splits(style, claims) else 1
@@ -103,15 +104,21 @@ def _may_have_workers(style: str, claims: Claims) -> bool:
 # --- always tried ---------------------------------------------------------------------------------------------------
 
 
-def each_restart(claims: Claims) -> Iterator[Scenario]:
+def each_restart(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """Each thing that may be done with a state, at each place of a short epoch, so that none is left to chance."""
+    if not claims.resume:
+        yield from _unpromised(claims)
+        return
     for style in _styles(claims):
-        if not claims.resume:
-            yield Scenario(3, epochs=2, dataset=style, conduct="save@1")
-            continue
         for word in dict.fromkeys(possible(claims)):
             if style == "map" or word not in _others(claims):
                 yield from _of(word, Scenario(7, batch_size=2, epochs=2, dataset=style, details=word), claims)
+
+
+def _unpromised(claims: Claims) -> Iterator[Scenario]:
+    """The one restart of a loader that promises none."""
+    for style in _styles(claims):
+        yield Scenario(3, epochs=2, dataset=style, conduct="save@1")
 
 
 def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:

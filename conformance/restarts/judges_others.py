@@ -10,7 +10,7 @@ from conformance.contract import Claims
 from conformance.loader.judging import dropped_limit, ends, listed, remainder, show
 from conformance.loader.scenario import Scenario
 from conformance.restarts.judging import before, flat, ranks_at, resumes, told, words_of
-from conformance.subjects import OF_OTHERS, resumed
+from conformance.restarts.scenario import OF_OTHERS, resumed
 from conformance.trace import Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 

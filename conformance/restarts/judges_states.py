@@ -20,7 +20,7 @@ from conformance.restarts.judging import (
     told,
     words_of,
 )
-from conformance.subjects import OF_OTHERS
+from conformance.restarts.scenario import OF_OTHERS
 from conformance.trace import RankRun, Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import place_of

@@ -13,22 +13,19 @@ from typing import Any
 
 from hypothesis.errors import NoSuchExample
 
-from conformance.clauses import CLAUSES, Clause, Finding, Verdict
 from conformance.contract import Claims
-from conformance.loader.runs import observe, with_unshuffled
-from conformance.loader.scenario import Scenario
-from conformance.pipelines.judges import owner
 from conformance.processes.fleet import Fleet, Lane
-from conformance.trace import Trace
+from conformance.trace import Scenario, Trace
+from conformance.trial.clause import CLAUSES, Clause, Finding, Verdict
 from conformance.trial.drawing import draw, find
-from conformance.trial.smallest import has_options, simplified
-from conformance.trial.tiers import Tier, always_tried, drawn, listed
+from conformance.trial.family import FAMILIES, Family, observe, with_twin
+from conformance.trial.tiers import Tier
 
-# Scenarios that hang cost the whole patience each: so many are borne by a family, and again while looking for a smaller
-# case of each clause. What was not tried then shows as NOT EXERCISED beside the hang. Of a family in which each failure
-# is one clause's matter, so many are borne of each clause, so that none hides another.
-_HANGS_BORNE = 6
-_HANGS_BORNE_OF_EACH = 2
+# Scenarios that hang cost the whole patience each: a family tolerates this many, and again while looking for a smaller
+# case of each clause. What was not tried then shows as NOT EXERCISED beside the hang. Where each hang is reported by
+# one clause alone, the second number is tolerated for each clause, so that none masks another.
+_TOLERATED_HANGS = 6
+_TOLERATED_HANGS_OF_EACH = 2
 # Cases that are run again in new processes until one of them fails there too.
 _CONFIRMATIONS = 4
 
@@ -38,7 +35,7 @@ class Case:
     """A violated clause with its smallest case: the scenario, what was found, and all that was delivered."""
 
     clause: str
-    scenario: Scenario
+    scenario: Any  # a Scenario; its chapter knows which kind
     finding: Finding
     trace: Trace
 
@@ -59,12 +56,12 @@ class Result:
 
 
 class Campaign:
-    """The runs and verdicts of one family against one fleet."""
+    """The runs and verdicts of one family, by its name, against one fleet."""
 
     def __init__(self, fleet: Fleet, claims: Claims, family: str, tier: Tier, seed: int = 0) -> None:
         self.fleet = fleet
         self.claims = claims
-        self.family = family
+        self.family: Family[Any] = FAMILIES[family]
         self.tier = tier
         self.seed = seed
         self.clauses = family_clauses(family, claims)
@@ -87,7 +84,7 @@ class Campaign:
             return result
         violated: set[str] = set()
         tried = self._tried()
-        ahead = self._run_ahead([scenario for scenario in tried if scenario.is_waited_for])
+        ahead = self._run_ahead([scenario for scenario in tried if scenario.waits])
         for scenario in tried:
             if self._has_hung_enough(scenario) and scenario not in self._verdicts:
                 continue
@@ -101,8 +98,8 @@ class Campaign:
         return result
 
     def _has_hung_enough(self, scenario: Scenario) -> bool:
-        about = _about(scenario)
-        return self._hangs[about] >= (_HANGS_BORNE_OF_EACH if about else _HANGS_BORNE)
+        about = self.family.blamed(scenario)
+        return self._hangs[about] >= (_TOLERATED_HANGS_OF_EACH if about else _TOLERATED_HANGS)
 
     def _confirm(self, clause: Clause, known: frozenset[str], result: Result) -> None:
         """Run the smallest case again in new processes, or others if it does not fail there.
@@ -123,19 +120,19 @@ class Campaign:
         return [scenario for scenario, verdicts in self._verdicts.items() if _news(verdicts[clause.id], known)]
 
     def _tried(self) -> list[Scenario]:
-        if self.family not in self.tier.examples:
-            return listed(self.family, self.claims, self.tier)
-        tried: dict[Scenario, None] = dict.fromkeys(always_tried(self.family, self.claims))
-        draw(
-            drawn(self.family, self.claims),
-            self.tier.examples[self.family],
-            self.seed,
-            lambda scenario: tried.setdefault(scenario),
-        )
+        listed = list(self.family.listed(self.claims, self.tier))
+        if self.family.drawn is None:
+            return listed
+        tried: dict[Scenario, None] = dict.fromkeys(listed)
+        draw(self.family.drawn(self.claims), self._examples, self.seed, lambda scenario: tried.setdefault(scenario))
         return list(tried)
 
+    @property
+    def _examples(self) -> int:
+        return self.family.examples[self.tier.name]
+
     def _run_ahead(self, scenarios: list[Scenario]) -> dict[Scenario, Trace]:
-        """Run scenarios that mostly wait (for a time-out, for a death to be noticed) side by side, one lane each.
+        """Run scenarios that spend their time waiting side by side, one lane each.
 
         Which lane runs what, and in which order, is the same every time. A lane that met a hang stops.
         """
@@ -143,7 +140,7 @@ class Campaign:
         def one_after_the_other(lane: Lane, mine: list[Scenario]) -> dict[Scenario, Trace]:
             traces: dict[Scenario, Trace] = {}
             for scenario in mine:
-                traces[scenario] = observe(lane, scenario)
+                traces[scenario] = observe(lane, self.family, scenario)
                 if traces[scenario].hung:
                     break
             return traces
@@ -156,8 +153,8 @@ class Campaign:
 
     def _judge(self, scenario: Scenario, trace: Trace | None = None) -> dict[str, Verdict]:
         if scenario not in self._verdicts:
-            trace = trace or observe(self.fleet, scenario)
-            self._hangs[_about(scenario)] += trace.hung
+            trace = trace or observe(self.fleet.lanes[0], self.family, scenario)
+            self._hangs[self.family.blamed(scenario)] += trace.hung
             self._verdicts[scenario] = {
                 clause.id: verdict_of(self.fleet, self.claims, clause, trace)[0] for clause in self.clauses
             }
@@ -165,9 +162,9 @@ class Campaign:
 
     def _smallest(self, clause: Clause, known: frozenset[str]) -> Scenario:
         violating = self._violating(clause, known)
-        if self.family not in self.tier.examples:
+        if self.family.drawn is None:
             return violating[0]
-        limit = self._hangs.total() + _HANGS_BORNE
+        limit = self._hangs.total() + _TOLERATED_HANGS
 
         def violates(scenario: Scenario) -> bool:
             if self._hangs.total() >= limit and scenario not in self._verdicts:
@@ -175,24 +172,18 @@ class Campaign:
             return _news(self._judge(scenario)[clause.id], known)
 
         try:
-            found = find(drawn(self.family, self.claims), violates, self.tier.examples[self.family], self.seed)
+            found = find(self.family.drawn(self.claims), violates, self._examples, self.seed)
         except NoSuchExample:
             found = min(violating, key=_size)
-        simplest = simplified(found, violates)
-        # A smaller step, or fewer ranks, may need fewer samples, which were tried with more.
-        return simplified(simplest, violates) if has_options(simplest) else simplest
-
-
-def _about(scenario: Scenario) -> str:
-    """The clause whose matter a hang would be, or "" where that is not one clause's."""
-    return owner(scenario) if scenario.subject == "pipeline" else ""
+        smallest: Scenario = self.family.smaller(found, violates)
+        return smallest
 
 
 def verdict_of(fleet: Fleet, claims: Claims, clause: Clause, trace: Trace) -> tuple[Verdict, Trace]:
     """The clause's verdict on a trace, and the trace with whatever else had to be run for it."""
     verdict = clause.judge(trace.scenario, claims, trace)
     if verdict and clause.twin:
-        trace = with_unshuffled(fleet, trace)
+        trace = with_twin(fleet.lanes[0], FAMILIES[clause.family], trace)
         verdict = clause.judge(trace.scenario, claims, trace)
     return verdict, trace
 
@@ -200,7 +191,7 @@ def verdict_of(fleet: Fleet, claims: Claims, clause: Clause, trace: Trace) -> tu
 def replay(fleet: Fleet, claims: Claims, clause: Clause, scenario: Scenario) -> tuple[Case | None, bool]:
     """Run one scenario in new processes: the case if the clause is violated, and whether it could have been."""
     fleet.renew()
-    verdict, trace = verdict_of(fleet, claims, clause, observe(fleet, scenario))
+    verdict, trace = verdict_of(fleet, claims, clause, observe(fleet.lanes[0], FAMILIES[clause.family], scenario))
     return (Case(clause.id, scenario, verdict[0], trace) if verdict else None), verdict is not None
 
 
@@ -215,4 +206,4 @@ def family_clauses(family: str, claims: Claims) -> list[Clause]:
 
 
 def _size(scenario: Scenario) -> tuple[Any, ...]:
-    return (scenario.samples, scenario.world_size, scenario.combined_batch, scenario.epochs, scenario.code)
+    return scenario.size

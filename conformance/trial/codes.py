@@ -18,7 +18,7 @@ class Part:
     """One part of a code: the field that it says, how a value is written, and what is read of a text.
 
     `write` gives "" for a value that is left out, `read` gives UNREAD for the text of another part. A number may have
-    its `least` value; `needed`: a code without it is none.
+    its `least` value; `needed`: a code without it is none. A part that is the same in all codes has no field.
     """
 
     field: str
@@ -74,8 +74,13 @@ def named(name: str, field: str, values: Container[str]) -> Part:
     return Part(field, lambda value: f"{name}={value}" if value else "", read)
 
 
+def fixed(text: str) -> Part:
+    """A part that every code of a kind has, and that says nothing more: ``device``."""
+    return Part("", lambda value: text, lambda given: text if given == text else UNREAD)
+
+
 def of_words(field: str, table: Mapping[str, str]) -> Part:
-    """A set of words, in the order of their table: ``with=adam+sum``. Whether the table has them, `unknown_word` says."""
+    """A set of words, in the order of their table: ``with=adam+sum``. `check_words` says whether it has them."""
     return Part(
         field,
         lambda words: f"with={joined(words, table)}" if words else "",
@@ -83,9 +88,19 @@ def of_words(field: str, table: Mapping[str, str]) -> Part:
     )
 
 
+def details(field: str) -> Part:
+    """The same, kept as the text that it is: ``with=again``."""
+    return Part(
+        field,
+        lambda text: f"with={text}" if text else "",
+        lambda text: text.removeprefix("with=") if text.startswith("with=") else UNREAD,
+    )
+
+
 def write(parts: Iterable[Part], scenario: Any) -> str:
     """The code of a scenario."""
-    return ",".join(text for part in parts if (text := part.write(getattr(scenario, part.field))))
+    values = ((part, getattr(scenario, part.field) if part.field else None) for part in parts)
+    return ",".join(text for part, value in values if (text := part.write(value)))
 
 
 def read(parts: Sequence[Part], code: str, example: str) -> dict[str, Any]:
@@ -93,6 +108,8 @@ def read(parts: Sequence[Part], code: str, example: str) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for text in code.split(","):
         part, value = _part(parts, text, code, example)
+        if not part.field:
+            continue
         if part.field in fields:
             raise ValueError(f"{text!r} in the case {code!r} says {part.field} a second time; say it once")
         if part.least is not None and value < part.least:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as hypothesis_seed
 from hypothesis.internal.conjecture import providers
 
-from conformance.loader.scenario import Scenario
+from conformance.trace import Scenario
 
 
 def draw(strategy: Any, examples: int, seed: int, take: Callable[[Scenario], Any]) -> None:

@@ -1,6 +1,6 @@
 """What the middle knows of a wing: the families of scenarios that it has, and nothing else."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -50,14 +50,8 @@ class Family(Generic[S]):
     promises: Callable[[Claims, frozenset[str]], Iterable[str]] = lambda claims, held: ()
 
 
+# By name, in the order of the chapters: filled by `conformance.clauses`, which knows the wings.
 FAMILIES: dict[str, Family[Any]] = {}
-"""Filled by the wings, in the order of the chapters once `conformance.clauses` is imported."""
-
-
-def add(family: Family[S]) -> None:
-    """Make a family known. Each wing's `family.py` does this for its own."""
-    assert family.name not in FAMILIES, f"{family.name} is a family already"
-    FAMILIES[family.name] = family
 
 
 def observe(lane: Lane, family: Family[S], scenario: S) -> Trace:
@@ -74,9 +68,3 @@ def with_twin(lane: Lane, family: Family[Any], trace: Trace) -> Trace:
 def _without_states(run: Run) -> Run:
     """What was saved is for the runs that resume from it, and no part of a trace."""
     return replace(run, ranks=tuple(replace(rank, saved=None) for rank in run.ranks))
-
-
-def families_in_order(names: Iterable[str]) -> Iterator[Family[Any]]:
-    """The families of these names, in the order of the chapters."""
-    wanted = frozenset(names)
-    return (family for family in FAMILIES.values() if family.name in wanted)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
-from conformance.loader.scenario import Scenario, from_code
+from conformance.trace import Scenario
 from conformance.trial.campaign import Case
+from conformance.trial.clause import CLAUSES
+from conformance.trial.family import FAMILIES
 
 _FIELDS = ("case", "reason", "issue", "until")
 
@@ -67,7 +68,7 @@ def parse_case(case_id: str) -> tuple[str, Scenario]:
     if clause not in CLAUSES:
         raise AdapterError(f"the case {case_id!r} names no clause; a case looks like PART-1-n1,w2,b1,keep")
     try:
-        return clause, from_code(case_id[len(clause) + 1 :])
+        return clause, FAMILIES[CLAUSES[clause].family].read(case_id[len(clause) + 1 :])
     except ValueError as error:
         raise AdapterError(str(error)) from error
 

@@ -76,11 +76,6 @@ class Report:
                 return outcome
         raise KeyError(clause)
 
-    def __str__(self) -> str:
-        from conformance.report.text import summary
-
-        return summary(self)
-
     def __repr__(self) -> str:
         counts: dict[str, Any] = {}
         for outcome in self.outcomes:

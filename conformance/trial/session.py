@@ -7,23 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from conformance.clauses import CLAUSES, Clause
-from conformance.contract import AdapterError, Claims, parse_claims
-from conformance.loader.runs import observe
-from conformance.loader.scenario import Scenario
+from conformance.contract import AdapterError, Claims
 from conformance.processes.fleet import Fleet
 from conformance.processes.origin import Origin
-from conformance.processes.resolve import from_object
-from conformance.processes.sources import ForkedSource, Source, SpawnedSource
-from conformance.trace import Trace
+from conformance.processes.sources import Source
+from conformance.trace import Scenario
 from conformance.trial.campaign import Campaign, Result, replay
+from conformance.trial.clause import CLAUSES, Clause
+from conformance.trial.family import FAMILIES
 from conformance.trial.known import Known, parse_known
 from conformance.trial.outcome import KnownCase, Outcome, Report
 from conformance.trial.tiers import TIERS, Tier
-from conformance.trial.unjudged import HIDDEN_BY, not_again, too_seldom
-
-# The one fixed case that tests the adapter, before the loader is judged.
-SMOKE = Scenario(samples=4, world_size=1, batch_size=2)
+from conformance.trial.unjudged import hidden_by, not_again, too_seldom
 
 _LONGEST_PATIENCE = 86_400.0
 
@@ -61,8 +56,7 @@ class Session:
             self.claims: Claims = self.fleet.claims
             self.origin: Origin = self.fleet.origin
             self.known: dict[str, tuple[Known, ...]] = parse_known({**self.fleet.known_failures, **options.known})
-            # Who trains and loads nothing has no loader that could be tried.
-            self.invalid = smoke_fault(observe(self.fleet, SMOKE)) if self.claims.datasets else ""
+            self.invalid = self._smoke()
         except BaseException:
             self.fleet.close()
             raise
@@ -79,6 +73,12 @@ class Session:
     def close(self) -> None:
         """End every process of the run."""
         self.fleet.close()
+
+    def _smoke(self) -> str:
+        """Why the adapter can't be used, before anything is judged; "" if it can."""
+        lane = self.fleet.lanes[0]
+        faults = (family.smoke(lane, self.claims) for family in FAMILIES.values())
+        return next((fault for fault in faults if fault), "")
 
     def outcome(self, clause: Clause) -> Outcome:
         """The outcome of one clause; the first of a family runs that family's campaign."""
@@ -119,9 +119,7 @@ class Session:
 
     def notes(self) -> tuple[str, ...]:
         """What a reader must know beside the outcomes."""
-        if self.claims.resume != "unshuffled":
-            return ()
-        return ('resume="unshuffled" is claimed: restarts within a shuffled epoch were not judged',)
+        return tuple(note for family in FAMILIES.values() for note in family.notes(self.claims))
 
     def _result(self, family: str) -> Result:
         if family not in self._results:
@@ -177,61 +175,15 @@ class Session:
         if clause.id in self._known_kinds:
             return replace(outcome, status="KNOWN", note=self._reasons(clause))
         # A family that is not drawn has as many scenarios at a higher tier as at the gate.
-        share = self.tier.floor_share if clause.family in self.tier.examples else min(1.0, self.tier.floor_share)
+        is_drawn = FAMILIES[clause.family].drawn is not None
+        share = self.tier.floor_share if is_drawn else min(1.0, self.tier.floor_share)
         floor = max(1, round(clause.floor * share))
         if exercised < floor:
             # What a tolerated fault hides is tolerated with it; one that is violated fails the run by itself as well.
-            hiding = [each for each in HIDDEN_BY.get(clause.id, ()) if each in self._known_kinds]
+            hiding = [each for each in hidden_by(clause) if each in self._known_kinds]
             if hiding and hiding[0] not in result.cases:
                 note = f"can't be judged while {hiding[0]} is a known failure: {self._reasons(CLAUSES[hiding[0]])}"
                 return replace(outcome, status="KNOWN", note=note)
             note = too_seldom(clause, exercised, floor, result.cases)
             return replace(outcome, status="NOT EXERCISED", note=note)
         return replace(outcome, status="HOLDS")
-
-
-def smoke_fault(trace: Trace) -> str:
-    """Why the adapter can't be used, judged by the one fixed case; "" if it can."""
-    (rank,) = trace.main.ranks
-    asked = f"asked for {SMOKE.describe()}, your adapter"
-    if rank.failure:
-        return f"{asked} {_smoke_failure(rank.failure.kind, rank.failure.where)}: {rank.failure.message}"
-    samples = rank.epochs[0].samples
-    if not samples:
-        return f"{asked} delivers nothing at all; see that load(request) reads request.dataset"
-    foreign = [index for index in samples if not 0 <= index < SMOKE.samples]
-    if foreign:
-        return (
-            f"{asked} delivers the number {foreign[0] + 1000}, which is no sample of the dataset (those are 1000 to "
-            f"{999 + SMOKE.samples}); deliver what request.dataset gives, or add a decode(batch) that finds it"
-        )
-    return ""
-
-
-def _smoke_failure(kind: str, where: str) -> str:
-    return {
-        "raised": f"raises in {where}",
-        "hung": "hangs",
-        "died": "ends its process",
-        "endless": "never ends an epoch",
-        "undecodable": "delivers what can't be read",
-        "unusable": "gives no loader",
-    }[kind]
-
-
-def source_of(implementation: Any, claims: Mapping[str, Any] | None = None) -> tuple[Source, str]:
-    """Where the processes for an implementation come from, and its name in reports."""
-    if isinstance(implementation, str):
-        if claims is not None:
-            raise AdapterError("claims go into the adapter when the implementation is given by name; put them there")
-        return SpawnedSource(implementation), implementation
-    name = getattr(implementation, "__name__", type(implementation).__name__)
-    found = from_object(name, implementation)
-    if claims is not None:
-        found = replace(found, claims=parse_claims(claims))
-    if found.claims.launcher:
-        raise AdapterError(
-            f"{name} claims launcher, but is given as an object, which instances of a job can't import; give the name "
-            "of its module, module:attribute, or its file"
-        )
-    return ForkedSource(found), name

@@ -1,5 +1,6 @@
 """How codes and words are made: counts, places, lists of words, and texts that fit a column."""
 
+from collections.abc import Container, Iterable
 from typing import Any
 
 
@@ -32,3 +33,13 @@ def count(number: int, noun: str) -> str:
 def has(scenario: Any, word: str) -> bool:
     """Whether the scenario's details say so."""
     return word in scenario.details.split("+")
+
+
+def words_of(details: str) -> list[str]:
+    """The words of ``adam+sum``."""
+    return details.split("+") if details else []
+
+
+def joined(words: Container[str], table: Iterable[str]) -> str:
+    """The words in the order of their table: ``adam+sum``. Those that the table lacks are left out."""
+    return "+".join(word for word in table if word in words)

@@ -15,7 +15,8 @@ from conformance.contract import AdapterError
 from conformance.loader.scenario import Scenario
 from conformance.trial.known import parse_case, parse_known
 from conformance.trial.outcome import Report
-from conformance.trial.session import Options, Session, source_of
+from conformance.trial.session import Options, Session
+from conformance.processes.sources import source_of
 
 TODAY = datetime.date(2026, 6, 1)
 CASE = "PART-1-n1,w2,b1,keep"

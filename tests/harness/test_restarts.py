@@ -15,7 +15,8 @@ from conformance.processes.sources import ForkedSource, SpawnedSource
 from conformance.subjects import resumed
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace
 from conformance.trial.clause import Verdict
-from conformance.trial.session import Options, Session, source_of
+from conformance.trial.session import Options, Session
+from conformance.processes.sources import source_of
 from conformance.trial.tiers import always_tried, drawn
 from tests.known_bad.resuming import Resuming, Stopping
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.contract import Claims, parse_claims
-from conformance.loader.runs import variants
+from conformance.epochs.drawn import variants
 from conformance.loader.scenario import VARIANTS, Scenario, from_code
 from conformance.trial.tiers import TIERS, drawn, listed
 from conformance.trial.words import count

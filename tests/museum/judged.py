@@ -5,14 +5,13 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from conformance.ahead import conduct as conduct_async
 from conformance.clauses import CLAUSES
-from conformance.loader import leaks
-from conformance.loader import runs as observe
-from conformance.loader.scenario import Scenario
+from conformance.loader import patience
+from conformance.processes.sources import source_of
+from conformance.trace import Scenario
 from conformance.trial.campaign import Campaign
 from conformance.trial.outcome import Report
-from conformance.trial.session import Options, Session, source_of
+from conformance.trial.session import Options, Session
 from tests.known_bad.correct import KnownBad
 
 
@@ -26,7 +25,7 @@ def judged(loader: Any, tier: str = "gate", case: tuple[str, Scenario] | None = 
     options = Options(tier=tier, patience=getattr(loader, "patience", 10.0), case=case)
     families = getattr(loader, "families", ()) or _families_of_its_chapters(loader)
     clauses = [clause for clause in CLAUSES.values() if not families or clause.family in families]
-    grace, awaits = getattr(loader, "grace", leaks.GRACE), getattr(loader, "awaits", conduct_async.LONGEST)
+    grace, awaits = getattr(loader, "grace", patience.GRACE), getattr(loader, "awaits", patience.LONGEST)
     with _waiting(grace, awaits), Session(source, name, options) as session:
         return session.report() if case else session.report(clauses)
 
@@ -41,14 +40,12 @@ def _families_of_its_chapters(loader: Any) -> tuple[str, ...]:
 @contextmanager
 def _waiting(grace: float, awaits: float) -> Iterator[None]:
     """Wait so long for what a loader leaves behind or reads early, in this process and in those forked from it."""
-    before = leaks.GRACE, leaks.SHORT_GRACE, observe.GRACE
-    longest, conduct_async.LONGEST = conduct_async.LONGEST, awaits
-    leaks.GRACE, leaks.SHORT_GRACE, observe.GRACE = grace, min(grace, leaks.SHORT_GRACE), grace
+    before = patience.GRACE, patience.SHORT_GRACE, patience.LONGEST
+    patience.GRACE, patience.SHORT_GRACE, patience.LONGEST = grace, min(grace, patience.SHORT_GRACE), awaits
     try:
         yield
     finally:
-        leaks.GRACE, leaks.SHORT_GRACE, observe.GRACE = before
-        conduct_async.LONGEST = longest
+        patience.GRACE, patience.SHORT_GRACE, patience.LONGEST = before
 
 
 def violated(report: Report) -> dict[str, str]:
@@ -63,7 +60,7 @@ def drawn_once() -> Iterator[None]:
     known: dict[object, list[Scenario]] = {}
 
     def tried(campaign: Campaign) -> list[Scenario]:
-        key = (campaign.family, campaign.claims, campaign.tier.name, campaign.seed)
+        key = (campaign.family.name, campaign.claims, campaign.tier.name, campaign.seed)
         if key not in known:
             known[key] = draw(campaign)
         return known[key]

@@ -4,7 +4,6 @@ Run `python -m tests.museum.net` from the root after what is tried was changed o
 says which families changed. What Hypothesis draws is the same for one of its versions only, which stands in the file.
 """
 
-import dataclasses
 import json
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
@@ -13,14 +12,15 @@ from typing import Any
 
 import hypothesis
 
-from conformance.clauses import CLAUSES
+from conformance.clauses import CLAUSES, FAMILIES
 from conformance.contract import Claims
-from conformance.loader.scenario import Scenario, from_code
 from conformance.processes.resolve import resolve
 from conformance.report.json_report import as_json
+from conformance.trace import Scenario
 from conformance.trial.drawing import draw
+from conformance.trial.known import parse_case
 from conformance.trial.outcome import Report
-from conformance.trial.tiers import TIERS, always_tried, drawn, listed
+from conformance.trial.tiers import TIERS
 from tests.known_bad import MUSEUM
 from tests.known_bad.correct import KnownBad
 from tests.museum.judged import judged
@@ -41,7 +41,7 @@ def digests(name: str, claims: Claims, drawing: bool) -> dict[str, str]:
     found = {}
     for family in dict.fromkeys(clause.family for clause in CLAUSES.values() if clause.applies(claims)):
         for tier, seed in _TRIED:
-            if (seed is not None) == drawing and (seed is None or family in TIERS[tier].examples):
+            if (seed is not None) == drawing and (seed is None or FAMILIES[family].drawn):
                 scenarios = list(tried(family, claims, tier, seed))
                 found[f"{name} {family} {tier} {'' if seed is None else f'seed {seed}'}".strip()] = digest(scenarios)
     return found
@@ -49,22 +49,17 @@ def digests(name: str, claims: Claims, drawing: bool) -> dict[str, str]:
 
 def tried(family: str, claims: Claims, tier: str, seed: int | None) -> Iterable[Scenario]:
     """What is drawn with this seed, or what is tried without one."""
-    if seed is None:
-        in_tier = TIERS[tier]
-        return always_tried(family, claims) if family in in_tier.examples else listed(family, claims, in_tier)
+    kind = FAMILIES[family]
+    if seed is None or kind.drawn is None:
+        return kind.listed(claims, TIERS[tier])
     found: list[Scenario] = []
-    draw(drawn(family, claims), TIERS[tier].examples[family], seed, found.append)
+    draw(kind.drawn(claims), kind.examples[tier], seed, found.append)
     return found
-
-
-def fields_of(scenario: Scenario) -> dict[str, Any]:
-    """The fields of a scenario as a report has them."""
-    return dataclasses.asdict(scenario)
 
 
 def digest(scenarios: list[Scenario]) -> str:
     """``208 3f2a...``: the number of scenarios, and twelve digits for their codes, words and fields."""
-    lines = (f"{each.code}\t{each.describe()}\t{json.dumps(fields_of(each), sort_keys=True)}" for each in scenarios)
+    lines = (f"{each.code}\t{each.describe()}\t{json.dumps(each.fields(), sort_keys=True)}" for each in scenarios)
     return f"{len(scenarios)} {blake2b(chr(10).join(lines).encode(), digest_size=6).hexdigest()}"
 
 
@@ -75,7 +70,7 @@ def one_of_each_family() -> dict[str, type[KnownBad]]:
 
 def report_of(loader: type[KnownBad]) -> str:
     """A digest of the report over the loader's own case, byte by byte."""
-    return _digest_of(judged(loader, case=(loader.clause, from_code(loader.smallest))))
+    return _digest_of(judged(loader, case=parse_case(f"{loader.clause}-{loader.smallest}")))
 
 
 def whole_report() -> str:

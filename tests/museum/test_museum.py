@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conformance.clauses import CLAUSES
-from conformance.loader.scenario import from_code
+from conformance.trial.known import parse_case
 from tests.known_bad import MUSEUM
 from tests.known_bad.ahead import CORRECT_AHEAD
 from tests.known_bad.correct import CORRECT, Correct, KnownBad
@@ -49,7 +49,7 @@ def test_a_correct_loader_is_green(loader: type[Correct]) -> None:
 @pytest.mark.parametrize("loader", MUSEUM, ids=lambda loader: loader.__name__)
 def test_its_smallest_case_shows_the_fault(loader: type[KnownBad]) -> None:
     """The clause that the loader names is violated in the case that stands beside it."""
-    report = judged(loader, case=(loader.clause, from_code(loader.smallest)))
+    report = judged(loader, case=parse_case(f"{loader.clause}-{loader.smallest}"))
     assert {loader.clause: loader.smallest} == violated(report)
 
 

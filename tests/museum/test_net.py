@@ -37,7 +37,7 @@ def test_the_cases_of_the_stored_matrix_read_back() -> None:
     assert len(cases) > 50
     for case in cases:
         _, scenario = parse_case(case["id"])
-        assert case["scenario"] == net.fields_of(scenario)
+        assert case["scenario"] == scenario.fields()
 
 
 def test_the_cases_of_the_kill_matrix_read_back() -> None:

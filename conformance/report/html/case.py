@@ -1,6 +1,7 @@
 """A case on a page: decides what is told of a violated clause, or of a known failure, beside the picture."""
 
 from conformance.contract import Claims
+from conformance.loader.scenario import Scenario
 from conformance.report.html.element import Html, element, joined
 from conformance.report.html.picture import drawn
 from conformance.report.picture import MOST_RUNS, pictures
@@ -49,7 +50,8 @@ def linked(address: str, words: str) -> Html:
 
 
 def _picture(trace: Trace, claims: Claims) -> Html:
-    if trace.scenario.subject:
+    # Who trains, launches or pipes has no steps of samples to be drawn.
+    if not isinstance(trace.scenario, Scenario):
         failures = [f"rank {rank.rank} {rank.failure.sentence()}" for _, rank in _ranks(trace) if rank.failure]
         return joined([element("p", failure, class_="bad") for failure in failures])
     hidden_runs = len(trace.runs) - MOST_RUNS

@@ -1,0 +1,24 @@
+"""The family of chapter 5: loaders that read ahead."""
+
+from conformance.ahead import drawn, judges, judges_ends, judges_reads, scenario
+from conformance.loader.runs import runs
+from conformance.loader.scenario import CONDUCTS, from_code
+from conformance.loader.simpler import simplified
+from conformance.trial.family import Family
+
+CHAPTERS = ("ASYNC",)
+JUDGES = (judges, judges_ends, judges_reads)
+
+CONDUCTS.update(scenario.CONDUCTS)
+
+FAMILIES = (
+    Family(
+        "async",
+        from_code,
+        runs,
+        drawn.each_way_ahead,
+        {"quick": 8, "gate": 50, "deep": 1000},
+        drawn.reading_ahead,
+        simplified,
+    ),
+)

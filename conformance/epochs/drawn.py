@@ -1,0 +1,104 @@
+"""What is tried of map-style datasets, of what must be refused, and of many shuffles: chapters 1 to 3.
+
+Every value shrinks towards the simplest: 0 samples, 1 rank, micro-batch 1, nothing dropped or shuffled, one epoch.
+"""
+
+from collections.abc import Iterator
+
+from hypothesis import strategies as st
+
+from conformance.contract import Claims
+from conformance.loader.scenario import Scenario, Variant
+from conformance.trial.tiers import Tier
+
+# Mostly none: large datasets cost time, and few faults need them.
+_MORE_SAMPLES = (*[0] * 24, 30, 100, 400)
+# That a buffer shuffles shows beyond chance only in longer shards.
+_MORE_IF_BUFFERED = (*[0] * 5, 30, 100)
+
+
+@st.composite
+def map_style(draw: st.DrawFn, claims: Claims) -> Scenario:
+    """A map-style dataset read for a few epochs by a few ranks, and one circumstance that is changed."""
+    more = _MORE_IF_BUFFERED if claims.shuffle == "buffered" else _MORE_SAMPLES
+    samples = draw(st.integers(0, 24)) + draw(st.sampled_from(more))
+    world_size = draw(st.integers(1, 4))
+    batch_size = draw(st.integers(1, 5))
+    factors = [draw(st.sampled_from((1, 1, 2, 3))) if claims.device_options else 1 for _ in range(3)]
+    drop_last = draw(st.booleans())
+    # More clauses speak of shuffled epochs than of unshuffled ones.
+    shuffle = draw(st.sampled_from((False, True, True))) if claims.shuffle else False
+    epochs = draw(st.integers(1, 3))
+    seed = draw(st.integers(0, 2**31 - 2)) if shuffle else 0
+    variant = draw(st.sampled_from(variants(claims)))
+    if variant == "seed+1" and not shuffle:
+        variant = "none"
+    return Scenario(
+        samples,
+        world_size,
+        batch_size,
+        factors[0],
+        factors[1],
+        factors[2],
+        drop_last,
+        shuffle,
+        0,
+        epochs,
+        seed,
+        variant,
+    )
+
+
+def variants(claims: Claims) -> tuple[Variant, ...]:
+    """The variants that this implementation can be asked for in a family without workers."""
+    names: list[Variant] = ["none", "again", "after", "random-state"]
+    if claims.shuffle:
+        names.append("seed+1")
+    if claims.epochs == "set_epoch":
+        names.append("jump")
+    return tuple(names)
+
+
+def many_ranks(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    """More ranks than are drawn: a loader may treat the ninth as the first."""
+    if claims.ranks == "process_group":  # a process group of sixteen costs seconds
+        return
+    for samples, ranks, batch_size in ((40, 9, 1), (100, 16, 2)):
+        for drop_last in (False, True):
+            yield Scenario(samples, ranks, batch_size, drop_last=drop_last)
+            if claims.shuffle:
+                yield Scenario(samples, ranks, batch_size, drop_last=drop_last, shuffle=True)
+
+
+def refusals(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    """Each number that is asked for, with values that must be refused."""
+    names = ["batch_size"]
+    if claims.ranks == "explicit":
+        names.append("world_size")
+    if claims.device_options:
+        names += ["replication_factor", "device_iterations", "gradient_accumulation"]
+    for name in names:
+        for value in ("0", "-1", "-3", "True", "1.5", "2.0"):
+            yield Scenario(4, refusal=f"{name}={value}")
+    if claims.ranks == "explicit":
+        for rank in ("-1", "2"):
+            yield Scenario(4, world_size=2, refusal=f"rank={rank}")
+
+
+def statistics(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    """Shuffles over many seeds and epochs, small ones and large ones."""
+    if claims.shuffle != "global":
+        return
+    # Twenty seeds, so that a shuffle is judged over seeds as well as over epochs.
+    seeds, epochs = 20, tier.small_draws // 20
+    for samples in (2, 3, 4):
+        yield Scenario(samples, shuffle=True, epochs=epochs, seeds=seeds)
+    yield Scenario(64, batch_size=8, shuffle=True, epochs=tier.small_draws // 100, seeds=10)
+    yield Scenario(4096, batch_size=128, shuffle=True, epochs=4)
+    if tier.name != "quick":
+        yield Scenario(30_000, batch_size=1000, shuffle=True, epochs=2)
+    for samples, ranks in ((2, 2), (6, 3), (32, 4)):
+        yield Scenario(samples, ranks, shuffle=True, epochs=tier.small_draws // 20, seeds=2)
+    if claims.when_dropping:
+        for samples, ranks, batch_size in ((3, 1, 2), (5, 2, 2), (7, 3, 2), (29, 2, 3)):
+            yield Scenario(samples, ranks, batch_size, drop_last=True, shuffle=True, epochs=64)

@@ -1,0 +1,32 @@
+"""The families of chapters 1 to 3: map-style datasets, what must be refused, and many shuffles."""
+
+from conformance.epochs import arithmetic, drawn, order, partition, uniformity
+from conformance.epochs.promises import promises
+from conformance.loader.runs import runs, unshuffled
+from conformance.loader.scenario import from_code
+from conformance.loader.simpler import simplified
+from conformance.loader.smoke import smoke
+from conformance.trial.family import Family
+
+CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER")
+JUDGES = (arithmetic, partition, order, uniformity)
+
+FAMILIES = (
+    Family(
+        "map",
+        from_code,
+        runs,
+        drawn.many_ranks,
+        {"quick": 200, "gate": 1000, "deep": 40_000},
+        drawn.map_style,
+        simplified,
+        twin=unshuffled,
+        # A loader that ignores seed or epoch does not add them.
+        hides={"ORDER-14": ("ORDER-6", "ORDER-7")},
+        of_failed_runs=("COUNT-6", "COUNT-7"),
+        smoke=smoke,
+        promises=promises,
+    ),
+    Family("refusals", from_code, runs, drawn.refusals),
+    Family("statistics", from_code, runs, drawn.statistics),
+)

@@ -1,0 +1,87 @@
+"""What the clauses of chapters 1 to 3, and those of iterable datasets, entitle to once they hold, weakest first."""
+
+from collections.abc import Iterator
+
+from conformance.contract import Claims, Policy
+
+
+def promises(claims: Claims, held: frozenset[str]) -> Iterator[str]:
+    """What may be relied on, in plain words."""
+    yield from _delivery(claims, held)
+    yield from _steps(claims, held)
+    yield from _endings(held)
+    yield from _order(claims, held)
+
+
+def _delivery(claims: Claims, held: frozenset[str]) -> list[str]:
+    # PART clauses are judged on unshuffled epochs; ORDER-3 and ORDER-4 carry them over to shuffled ones.
+    scope = "" if {"ORDER-3", "ORDER-4"} <= held else "unshuffled, "
+    keeping = list(_delivered_when_keeping(claims.when_keeping, held))
+    dropping = list(_delivered_when_dropping(claims.when_dropping, held))
+    # Nobody must read the one promise as one for both.
+    found = [(strength, f"{scope}without drop_last {words}") for strength, words in keeping]
+    found += [(strength, f"{scope}with drop_last {words}") for strength, words in dropping]
+    iterable = [f"iterable: {words}" for words in _delivered_of_iterables(claims, held)]
+    return [*(words for _, words in sorted(found, key=lambda pair: pair[0])), *iterable]
+
+
+def _delivered_when_keeping(policy: Policy | None, held: frozenset[str]) -> Iterator[tuple[int, str]]:
+    if policy == "pad" and {"PART-2", "PART-4"} <= held:
+        yield 0, "delivers at least once (pads up to world size - 1 samples, or to full last steps)"
+    elif policy == "drop" and {"PART-1", "PART-3"} <= held:
+        yield 1, "delivers at most once (drops up to world size - 1 samples)"
+    elif policy == "uneven" and {"PART-1", "PART-2"} <= held:
+        yield 2, "delivers exactly once"
+    elif policy in ("pad", "uneven") and "PART-2" in held:
+        yield 0, "delivers at least once"
+    elif policy in ("drop", "uneven") and "PART-1" in held:
+        yield 1, "delivers at most once"
+
+
+def _delivered_when_dropping(policy: Policy | None, held: frozenset[str]) -> Iterator[tuple[int, str]]:
+    # Under "pad" a sample may come twice and another one not at all: neither once at least nor once at most.
+    if policy in ("drop", "uneven") and "PART-1" in held:
+        bound = " (drops less than one step of all ranks)" if "PART-3" in held else ""
+        yield 1, f"delivers at most once{bound}"
+    elif policy is not None and "PART-3" in held:
+        yield 0, "drops less than one step of all ranks"
+
+
+def _delivered_of_iterables(claims: Claims, held: frozenset[str]) -> Iterator[str]:
+    splits = claims.iterable_workers == "split"
+    if "WORK-4" in held:
+        yield "every element once from each worker"
+    elif "WORK-3" in held:
+        # WORK-3 lets drop_last lose what it likes, and WORK-5 bounds that.
+        if "WORK-5" in held:
+            yield f"with drop_last at most once ({'each worker ' if splits else ''}drops less than one step)"
+        # Who does not claim "split" is asked for one rank without workers only.
+        where = "over workers and ranks" if splits else "on one rank without workers"
+        yield f"without drop_last every element exactly once {where}"
+
+
+def _steps(claims: Claims, held: frozenset[str]) -> Iterator[str]:
+    # COUNT-5 is judged only where ranks are to be equal.
+    policies = {"with drop_last": claims.when_dropping, "without drop_last": claims.when_keeping}
+    equal = {name: policy in ("drop", "pad") for name, policy in policies.items()}
+    if "COUNT-5" in held and any(equal.values()):
+        where = "" if all(equal.values()) else f" {next(name for name in equal if equal[name])}"
+        yield f"equal steps on every rank{where}"
+    if "PART-6" in held and claims.when_keeping == "uneven":
+        yield "without drop_last ranks differ by at most one sample"
+
+
+def _endings(held: frozenset[str]) -> Iterator[str]:
+    if {"COUNT-6", "COUNT-7"} <= held:
+        yield "every epoch ends"
+
+
+def _order(claims: Claims, held: frozenset[str]) -> Iterator[str]:
+    if {"PART-7", "ORDER-5", "ORDER-9"} <= held:
+        yield "deterministic per (seed, epoch)"
+    elif "PART-7" in held:
+        yield "the same unshuffled shard every time"
+    if "ORDER-8" in held:
+        yield "whatever the number of workers"
+    if {"ORDER-12", "ORDER-13"} <= held:
+        yield "shuffled uniformly over all ranks"

@@ -1,0 +1,87 @@
+"""What is tried of trouble, and of samples that are no numbers: chapter 10, and the life of a loader in chapter 4."""
+
+from collections.abc import Iterator
+
+from hypothesis import strategies as st
+
+from conformance.contract import Claims
+from conformance.loader.asked import may_persist
+from conformance.loader.scenario import KINDS, Scenario, Style
+from conformance.trial.tiers import Tier
+
+# What may go wrong or be done, simplest first; what happens twice in a list is tried twice as often.
+_CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave")
+_FAULTS = ("raise", "raise", "stop", "index")
+# A worker that exits in silence is noticed by torch after 5 s, so that it is tried less often.
+_WORKER_FAULTS = ("kill", "kill", "exit")
+_HOOK_FAULTS = {"collate_fn": "collate", "worker_init_fn": "init", "timeout": "hang"}
+
+
+@st.composite
+def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
+    """A fault of the dataset, of a worker or of a hook, or a consumer that does more than read and close."""
+    samples = draw(st.integers(1, 8))
+    batch_size = draw(st.integers(1, 3))
+    num_workers = draw(st.sampled_from((0, 1, 2))) if claims.workers else 0
+    dataset: Style = "map" if "map" in claims.datasets else "iterable"
+    if dataset == "iterable" and claims.iterable_workers != "split":
+        num_workers = 0
+    trouble = draw(st.sampled_from((*_CONDUCTS, *_possible_faults(claims, num_workers))))
+    place = draw(st.integers(0, 7))
+    if trouble in _CONDUCTS:
+        fault, conduct = "", f"{trouble}@{place % 4}" if trouble in ("leave", "two") else trouble
+    else:
+        fault, conduct = f"{trouble}@{place % (num_workers if trouble == 'init' else samples)}", ""
+    return Scenario(
+        samples,
+        batch_size=batch_size,
+        num_workers=num_workers,
+        epochs=2,
+        fault=fault,
+        conduct=conduct,
+        kind="buffer" if conduct == "kept" and draw(st.booleans()) else "",
+        dataset=dataset,
+        persistent_workers=draw(st.booleans()) if num_workers and may_persist(claims) else False,
+    )
+
+
+def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    """Each fault once and each conduct thrice, without workers and with, so that none is left to chance."""
+    dataset: Style = "map" if "map" in claims.datasets else "iterable"
+    with_workers = claims.workers and (dataset == "map" or claims.iterable_workers == "split")
+    for num_workers in (0, 2) if with_workers else (0,):
+        for fault in dict.fromkeys(_possible_faults(claims, num_workers)):
+            named = f"{fault}@{1 if fault == 'init' else 3}"
+            yield Scenario(5, batch_size=2, num_workers=num_workers, epochs=2, dataset=dataset, fault=named)
+        for conduct in dict.fromkeys(_CONDUCTS):
+            named = f"{conduct}@1" if conduct in ("leave", "two") else conduct
+            for samples, batch_size in ((5, 2), (4, 1), (3, 3)):
+                for kind in ("", "buffer") if conduct == "kept" else ("",):
+                    yield Scenario(
+                        samples,
+                        batch_size=batch_size,
+                        num_workers=num_workers,
+                        epochs=2,
+                        dataset=dataset,
+                        conduct=named,
+                        kind=kind,
+                    )
+
+
+def _possible_faults(claims: Claims, num_workers: int) -> tuple[str, ...]:
+    hooks = [fault for hook, fault in _HOOK_FAULTS.items() if hook in claims.hooks]
+    if not num_workers:
+        return (*_FAULTS, *(fault for fault in hooks if fault == "collate"))
+    return (*_FAULTS, *_WORKER_FAULTS, *hooks)
+
+
+def kinds_of_sample(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    """One step of each kind of sample, in the main process and in a worker; then many epochs of large samples."""
+    dataset: Style = "map" if "map" in claims.datasets else "iterable"
+    worker_counts = (0, 1) if claims.workers and dataset == "map" else (0,)
+    for kind in KINDS:
+        for num_workers in worker_counts:
+            if kind == "large":
+                yield Scenario(16, batch_size=4, num_workers=num_workers, kind=kind, dataset=dataset)
+            elif kind != "buffer":
+                yield Scenario(3, batch_size=3, num_workers=num_workers, kind=kind, dataset=dataset)

@@ -1,0 +1,25 @@
+"""The families of chapter 10, which chapter 4 shares: trouble in the life of a loader, and samples of every kind."""
+
+from conformance.faults import drawn, judges
+from conformance.loader.runs import runs
+from conformance.loader.scenario import from_code
+from conformance.loader.simpler import simplified
+from conformance.trial.family import Family
+
+CHAPTERS = ("ERROR", "LEAK")
+JUDGES = (judges,)
+
+FAMILIES = (
+    Family(
+        "life",
+        from_code,
+        runs,
+        drawn.each_trouble,
+        {"quick": 16, "gate": 90, "deep": 2400},
+        drawn.troubled,
+        simplified,
+        # A loader that swallows errors has none that comes in its place, and nothing after it.
+        hides={"ERROR-2": ("ERROR-1",), "WORK-14": ("ERROR-1",)},
+    ),
+    Family("samples", from_code, runs, drawn.kinds_of_sample),
+)

@@ -1,0 +1,42 @@
+"""What a scenario asks of one rank's loader: the fields of its request."""
+
+from typing import Any
+
+from conformance.contract import AHEAD, Claims
+from conformance.loader.scenario import REFUSED_VALUES, Scenario
+
+_HOOK_TIMEOUT = 1.0  # seconds a worker may hang where a time-out is asked for
+
+
+def arguments_of(scenario: Scenario, rank: int) -> dict[str, Any]:
+    """The fields of `Request` but for the dataset, its folder and the hooks."""
+    arguments: dict[str, Any] = {
+        "batch_size": scenario.batch_size,
+        "shuffle": scenario.shuffle,
+        "seed": scenario.seed,
+        "drop_last": scenario.drop_last,
+        "num_workers": scenario.num_workers,
+        "persistent_workers": scenario.persistent_workers,
+        "rank": rank,
+        "world_size": scenario.world_size,
+        "replication_factor": scenario.replication_factor,
+        "device_iterations": scenario.device_iterations,
+        "gradient_accumulation": scenario.gradient_accumulation,
+        "asynchronous": scenario.asynchronous,
+    }
+    if scenario.asynchronous:
+        arguments |= {name: getattr(scenario, name) for name in AHEAD}
+    if scenario.refusal:
+        name, _, value = scenario.refusal.partition("=")
+        arguments[name] = REFUSED_VALUES[value]
+    return arguments
+
+
+def hooks_of(scenario: Scenario) -> dict[str, Any]:
+    """The hooks of the request that a scenario needs, but for those that watch what is read."""
+    return {"timeout": _HOOK_TIMEOUT} if scenario.fault.startswith("hang") else {}
+
+
+def may_persist(claims: Claims) -> bool:
+    """Whether workers may be asked to live on from epoch to epoch."""
+    return "persistent_workers" in claims.hooks

@@ -1,0 +1,15 @@
+"""How long is waited for a loader: for what it leaves behind, for what it must read, and for a run of both."""
+
+from conformance.loader.scenario import Scenario
+
+GRACE = 5.0  # seconds in which a closed loader's processes, files and threads may still be ending
+SHORT_GRACE = 1.0  # the same after the first round: what is left then is looked for in a second one
+LONGEST = 8.0  # seconds that are waited for reads which must come: starting a process may take long
+
+
+def patience_with(scenario: Scenario, usual: float) -> float:
+    """The seconds that a run of a scenario may take, if one in which nothing special happens may take `usual`."""
+    if scenario.conduct and scenario.asynchronous:
+        return usual + 3 * (GRACE + LONGEST)
+    # The rounds, what a time-out takes, and the grace in which things may end.
+    return usual + 3 * GRACE if scenario.is_troubled else usual

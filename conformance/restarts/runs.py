@@ -1,0 +1,70 @@
+"""Which runs a restart means: one in which a state is taken, and those that resume from it, each in another process."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from conformance.loader.runs import Circumstances, run, usual
+from conformance.loader.scenario import Scenario, simpler
+from conformance.processes.fleet import Lane
+from conformance.processes.random_state import ANOTHER_STATE
+from conformance.restarts.scenario import resumed
+from conformance.trace import Run, Saved
+
+
+def runs(lane: Lane, scenario: Scenario) -> Iterator[Run]:
+    """The run in which a state is taken; then what resumes from it, or the same without taking one."""
+    main = usual(scenario)
+    first = run(lane, "main", main)
+    yield first
+    if "watched" in scenario.words:
+        yield run(lane, "unwatched", Circumstances(simpler(scenario, conduct="", details=""), main.epochs))
+    elif saved := _states_of(first):
+        yield from _restarts(lane, main, saved)
+
+
+def _restarts(lane: Lane, main: Circumstances, saved: tuple[Saved, ...]) -> Iterator[Run]:
+    """The first restart; what would have come if nothing had been done with its state; and the second one."""
+    # A job that is started again finds the caller's generators anywhere, and is another process with another hash seed.
+    first = Circumstances(
+        resumed(main.scenario), main.epochs[-2:], random_seed=ANOTHER_STATE, other_process=1, saved=saved
+    )
+    once = run(lane, "resumed", first)
+    yield once
+    untouched = _untouched(first)
+    if untouched:
+        yield run(lane, "untouched", untouched)
+    second = _second(first, once)
+    if second:
+        yield run(lane, "resumed again", second)
+
+
+def _untouched(first: Circumstances) -> Circumstances | None:
+    """What a restart is compared with that takes a second state on its way."""
+    words = first.scenario.words
+    if "again" in words or "relayed" in words:
+        # What comes if no second state is taken.
+        return replace(first, scenario=simpler(first.scenario, details=""))
+    if "onward" in words and _kept_longer(first.saved):
+        # What comes if the state of the next epoch is the first one that is loaded.
+        return replace(first, epochs=first.epochs[-1:], saved=_kept_longer(first.saved))
+    return None
+
+
+def _second(first: Circumstances, once: Run) -> Circumstances | None:
+    """The second restart: from the state of the first, or from the same one, kept for longer."""
+    words, held = first.scenario.words, _kept_longer(first.saved)
+    saved = held if "held" in words and held and not once.failed else _states_of(once)
+    if not saved:
+        return None
+    return replace(first, epochs=first.epochs[-1:] if "onward" in words else first.epochs, other_process=0, saved=saved)
+
+
+def _states_of(run: Run) -> tuple[Saved, ...]:
+    """The states that a run took, if it took one on each rank."""
+    saved = tuple(rank.saved for rank in run.ranks if rank.saved is not None)
+    return saved if len(saved) == len(run.ranks) and not run.failed else ()
+
+
+def _kept_longer(saved: tuple[Saved, ...]) -> tuple[Saved, ...]:
+    """The states that were pickled a second time, later."""
+    return tuple(replace(each, blob=each.later, later=b"") for each in saved if each.later)

@@ -1,0 +1,50 @@
+"""A state that is taken: the words that say what is done with it, and the request that resumes from it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from conformance.loader.scenario import Conduct, Scenario, simpler
+
+# What is done with the state other than giving it to a new loader of the same request.
+SAVE = {
+    "unbegun": "before iter()",
+    "inside": "loaded after set_epoch()",
+    "broken": "the epoch before it left after a step",
+    "watched": "and after each one behind it",
+    "held": "kept by the loader while it goes on",
+    "shared": "given to two loaders",
+    "used": "loaded into the loader that gave it",
+    "relayed": "taken again at once",
+    "again": "taken again a step later",
+    "left": "the rest left a step later",
+    "onward": "taken again in the next epoch, after a step",
+    "wider": "resumed on one rank more",
+    "narrower": "resumed on one rank less",
+    "staffed": "resumed with one worker more",
+    "larger": "resumed with micro-batches larger by one",
+    "grown": "resumed with two samples more",
+    "reseeded": "resumed with another seed",
+}
+CONDUCTS = {
+    "save": Conduct("a state taken after step {} of epoch {before}", "conformance.restarts.conduct", details=SAVE)
+}
+
+# How the request differs that resumes from the state, by the word of the details.
+_OTHERS: Mapping[str, Callable[[Scenario], Mapping[str, Any]]] = {
+    "wider": lambda asked: {"world_size": asked.world_size + 1},
+    "narrower": lambda asked: {"world_size": max(1, asked.world_size - 1)},
+    "staffed": lambda asked: {"num_workers": asked.num_workers + 1},
+    "larger": lambda asked: {"batch_size": asked.batch_size + 1},
+    "grown": lambda asked: {"samples": asked.samples + 2},
+    "reseeded": lambda asked: {"seed": asked.seed + 1},
+}
+# The words that say that it is another one.
+OF_OTHERS = tuple(_OTHERS)
+
+
+def resumed(scenario: Scenario) -> Scenario:
+    """The request that resumes from the state which a scenario takes."""
+    for word in scenario.words:
+        if word in _OTHERS:
+            scenario = simpler(scenario, **_OTHERS[word](scenario))
+    return scenario

@@ -1,0 +1,33 @@
+"""The families of chapter 4: worker processes over map-style datasets, and iterable datasets."""
+
+from conformance.loader.runs import runs
+from conformance.loader.scenario import from_code
+from conformance.loader.simpler import simplified
+from conformance.trial.family import Family
+from conformance.workers import drawn, judges, judges_life
+
+CHAPTERS = ("WORK",)
+JUDGES = (judges, judges_life)
+
+FAMILIES = (
+    Family(
+        "workers",
+        from_code,
+        runs,
+        drawn.a_few_workers,
+        {"quick": 4, "gate": 24, "deep": 400},
+        drawn.with_workers,
+        simplified,
+        of_failed_runs=("WORK-1",),
+    ),
+    Family(
+        "iterable",
+        from_code,
+        runs,
+        drawn.a_few_iterables,
+        {"quick": 8, "gate": 40, "deep": 800},
+        drawn.iterable_style,
+        simplified,
+        of_failed_runs=("WORK-3", "WORK-4"),
+    ),
+)
