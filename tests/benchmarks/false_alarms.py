@@ -11,16 +11,18 @@ scenarios come, so a long run can be parted: `--first-seed` goes on where anothe
 import argparse
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # serves a clone that is not installed
 
-from conformance.loader.scenario import Scenario  # noqa: E402
+from conformance.clauses import FAMILIES  # noqa: E402
 from conformance.processes.fleet import Fleet  # noqa: E402
 from conformance.processes.sources import SpawnedSource  # noqa: E402
 from conformance.trial.campaign import Campaign  # noqa: E402
-from conformance.trial.tiers import TIERS, Tier  # noqa: E402
+from conformance.trial.tiers import TIERS  # noqa: E402
 
 FAMILY = "map"
 A_ROUND = 10_000  # scenarios that one seed draws
@@ -33,12 +35,13 @@ def main(words: list[str]) -> int:
     parser.add_argument("--impl", default="reference", help="what is judged, as for --impl of the suite")
     parser.add_argument("--first-seed", type=int, default=0, help="seed of the first round (default 0)")
     given = parser.parse_args(words)
-    seen: set[Scenario] = set()
+    seen: set[Any] = set()
     exercised, violated = 0, []
     seed, start = given.first_seed, time.monotonic()
     with Fleet(SpawnedSource(given.impl)) as fleet:
         while len(seen) < given.scenarios:
-            campaign = Campaign(fleet, fleet.claims, FAMILY, _tier(given.scenarios - len(seen)), seed)
+            _draw(given.scenarios - len(seen))
+            campaign = Campaign(fleet, fleet.claims, FAMILY, TIERS["gate"], seed)
             result = campaign.run()
             seen |= campaign.scenarios
             exercised += sum(result.exercised.values())
@@ -54,9 +57,10 @@ def main(words: list[str]) -> int:
     return 1 if violated else 0
 
 
-def _tier(scenarios: int) -> Tier:
-    usual = TIERS["gate"]
-    return Tier("gate", {FAMILY: min(A_ROUND, max(scenarios, 100))}, usual.small_draws, usual.floor_share)
+def _draw(scenarios: int) -> None:
+    """Let the next campaign draw that many scenarios, or a round of them."""
+    family = FAMILIES[FAMILY]
+    FAMILIES[FAMILY] = replace(family, examples={**family.examples, "gate": min(A_ROUND, max(scenarios, 100))})
 
 
 if __name__ == "__main__":

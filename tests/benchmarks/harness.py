@@ -29,15 +29,16 @@ sys.path.insert(0, str(ROOT))  # serves a clone that is not installed
 
 from table import aligned, machine  # noqa: E402
 
+from conformance.clauses import FAMILIES  # noqa: E402
 from conformance.contract import Request  # noqa: E402
+from conformance.epochs.drawn import map_style  # noqa: E402
 from conformance.loader.datasets import MapDataset  # noqa: E402
-from conformance.loader.runs import observe  # noqa: E402
 from conformance.loader.scenario import Scenario  # noqa: E402
 from conformance.peers import torch_map  # noqa: E402
 from conformance.processes.fleet import Fleet  # noqa: E402
 from conformance.processes.sources import SpawnedSource  # noqa: E402
 from conformance.trial.campaign import family_clauses, verdict_of  # noqa: E402
-from conformance.trial.tiers import map_style  # noqa: E402
+from conformance.trial.family import observe  # noqa: E402
 
 RUNS = tuple((impl, tier) for tier in ("quick", "gate") for impl in ("torch", "reference"))
 
@@ -122,7 +123,7 @@ def judging(fleet: Fleet, family: str) -> Callable[[Scenario], None]:
     clauses = family_clauses(family, fleet.claims)
 
     def judge(scenario: Scenario) -> None:
-        trace = observe(fleet, scenario)
+        trace = observe(fleet.lanes[0], FAMILIES[family], scenario)
         for clause in clauses:
             verdict, _ = verdict_of(fleet, fleet.claims, clause, trace)
             # torch's loader draws from the caller's generator, which ORDER-11, a SHOULD, says.

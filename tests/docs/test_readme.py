@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from readme_blocks import README, ROOT, Block, blocks, due, lines, links, runnable, walk
 
-from conformance.trial.tiers import TIERS
+from conformance.clauses import FAMILIES
 
 KINDS = {"run", "output", "python", "file", "edit", "ci", "not run"}
 
@@ -61,8 +61,8 @@ def test_what_is_drawn_is_told_as_it_is() -> None:
     (row,) = re.findall(r"^\| drawn by quick, gate, deep \| (.+) \|$", README.read_text(encoding="utf-8"), re.M)
     families = ("map", "workers", "iterable", "life")
     drawn = [
-        ", ".join(f"{TIERS[tier].examples[family]:,}" for tier in ("quick", "gate", "deep")) for family in families
+        ", ".join(f"{FAMILIES[family].examples[tier]:,}" for tier in ("quick", "gate", "deep")) for family in families
     ]
     assert drawn == row.split(" | ")
-    restarts = [TIERS[tier].examples["resume"] for tier in ("quick", "gate", "deep")]
+    restarts = [FAMILIES["resume"].examples[tier] for tier in ("quick", "gate", "deep")]
     assert "{}, {} and {:,} of them".format(*restarts) in README.read_text(encoding="utf-8")

@@ -11,20 +11,20 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from tried import drawn, listed
 
-from conformance.ahead import conduct as conduct_async
 from conformance.ahead.conduct import Late, quiet
 from conformance.clauses import CLAUSES
 from conformance.contract import AHEAD, AdapterError, Claims, parse_claims
-from conformance.loader import endings, leaks
+from conformance.loader import endings, leaks, patience
 from conformance.loader.interrupts import first, interrupt
+from conformance.loader.member import Reading
 from conformance.loader.probes import Watch
 from conformance.loader.reading import Reader
 from conformance.loader.scenario import Scenario, from_code
-from conformance.processes.calls import Remarks
 from conformance.processes.sources import forget_exit_handlers
+from conformance.processes.task import Task
 from conformance.trace import Epoch, RankRun, Run, Trace
-from conformance.trial.tiers import always_tried, drawn
 
 ALL = parse_claims(
     dict(
@@ -52,7 +52,7 @@ def test_a_code_reads_back_as_its_scenario(scenario: Scenario) -> None:
 @pytest.mark.parametrize("claims", [ALL, FEW], ids=["all", "few"])
 def test_what_is_always_tried_reads_back(claims: Claims) -> None:
     """No two scenarios that are always tried have one code."""
-    scenarios = always_tried("async", claims)
+    scenarios = listed("async", claims)
     assert scenarios == [from_code(scenario.code) for scenario in scenarios]
     assert len(scenarios) == len({scenario.code for scenario in scenarios})
 
@@ -97,7 +97,7 @@ def test_a_loader_is_quiet_when_no_read_comes(watch: Watch) -> None:
 
 def test_reads_that_must_come_are_waited_for(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wait ends with the reads, which come however late."""
-    monkeypatch.setattr(conduct_async, "_QUIET", 0.0)
+    monkeypatch.setattr("conformance.ahead.conduct._QUIET", 0.0)
     may_read = threading.Event()
     thread = threading.Thread(target=lambda: may_read.wait() and watch.read(0, None))
     thread.start()
@@ -142,8 +142,9 @@ class Steps(Iterator[list[int]]):
 def late(loader: Any, watch: Watch) -> Late:
     """A consumer of two epochs."""
     reader = Reader(loader, None, sets_epoch=False, most=9, before_epoch=watch.begin_epoch)
-    remarks: Remarks = []
-    return Late(reader, watch, (0, 1), [], remarks, 0, 0)
+    going: Any = Reading(None, Task("", Scenario(2), 0, (0, 1)), Scenario(2), None, watch)  # type: ignore[arg-type]
+    going.reader = reader
+    return Late(going)
 
 
 def test_a_refused_restart_is_asked_for_again(watch: Watch) -> None:
@@ -292,7 +293,7 @@ def _end_alone(read: Callable[[], Any], folder: Path) -> str | None:
 
 def test_a_process_that_is_left_behind_becomes_a_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Orphans of the process that ended are counted as the rank's."""
-    monkeypatch.setattr(leaks, "SHORT_GRACE", 0.1)
+    monkeypatch.setattr(patience, "SHORT_GRACE", 0.1)
     before = set(leaks.children(os.getpid()))
 
     def read() -> None:

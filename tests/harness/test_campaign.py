@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import hostile_loaders
 import plain_loader
 import pytest
 
-from conformance.clauses import CLAUSES
+from conformance.clauses import CLAUSES, FAMILIES
 from conformance.contract import Claims, Implementation, parse_claims
 from conformance.loader.scenario import Scenario
 from conformance.processes.fleet import Fleet
@@ -17,8 +18,16 @@ from conformance.processes.sources import ForkedSource
 from conformance.trial.campaign import Campaign, Result, family_clauses, replay
 from conformance.trial.tiers import Tier
 
-TINY = Tier("tiny", {"map": 60, "workers": 2}, small_draws=100, floor_share=0.01)
+TINY = Tier("tiny", small_draws=100, floor_share=0.01)
 CLAIMS = parse_claims(plain_loader.claims)
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tier at which few scenarios are drawn."""
+    for name, examples in (("map", 60), ("workers", 2)):
+        family = FAMILIES[name]
+        monkeypatch.setitem(FAMILIES, name, replace(family, examples={**family.examples, "tiny": examples}))
 
 
 def forked(load: Callable[[Any], Any], **claims: Any) -> ForkedSource:
@@ -102,8 +111,9 @@ def test_a_scenario_is_run_once() -> None:
     """Verdicts are remembered while a case is made smaller."""
     calls: list[Scenario] = []
     with campaign(PadsSilently) as padding:
-        run = padding.fleet.run
-        padding.fleet.run = lambda tasks, *rest, **more: calls.append(tasks[0]) or run(tasks, *rest, **more)  # type: ignore
+        lane = padding.fleet.lanes[0]
+        run = lane.run
+        lane.run = lambda tasks, *rest, **more: calls.append(tasks[0]) or run(tasks, *rest, **more)  # type: ignore
         padding.run()
         asked = len(calls)
         padding.run()
@@ -134,7 +144,8 @@ def test_a_loader_that_hangs_costs_a_bounded_time(family: str) -> None:
     """However many scenarios would hang: six are waited for, six more for each violated clause, and its case again."""
     waited = 0
     with campaign(hangs_on(*range(1, 100_000)), family, patience=0.2) as hanging:
-        run = hanging.fleet.run
+        lane = hanging.fleet.lanes[0]
+        run = lane.run
 
         def counted(*arguments: Any, **more: Any) -> Any:
             nonlocal waited
@@ -142,7 +153,7 @@ def test_a_loader_that_hangs_costs_a_bounded_time(family: str) -> None:
             waited += any(rank.failure is not None and rank.failure.kind == "hung" for rank in runs)
             return runs
 
-        hanging.fleet.run = counted  # type: ignore[method-assign]
+        lane.run = counted  # type: ignore[method-assign]
         result = hanging.run()
     assert 0 < waited <= 6 + 7 * len(result.cases)
 

@@ -13,6 +13,8 @@ import pytest
 from processes import children, descriptors, marked, needs_proc
 
 from conformance.contract import AdapterError, Claims, Implementation, parse_claims
+from conformance.loader.runs import PERFORMER
+from conformance.loader.scenario import Scenario
 from conformance.processes.fleet import Fleet
 from conformance.processes.sources import ForkedSource, SpawnedSource
 from conformance.processes.task import Task
@@ -20,24 +22,11 @@ from conformance.trace import Failure, RankRun
 
 HERE = Path(__file__).parent
 PATIENCE = 0.5
-ARGUMENTS = dict(
-    batch_size=2,
-    shuffle=False,
-    seed=0,
-    drop_last=False,
-    num_workers=0,
-    rank=0,
-    world_size=1,
-    replication_factor=1,
-    device_iterations=1,
-    gradient_accumulation=1,
-    asynchronous=False,
-)
 
 
-def task(samples: int = 4, **arguments: Any) -> Task:
+def task(samples: int = 4, rank: int = 0, meets: bool = False, **asked: Any) -> Task:
     """One rank's part."""
-    return Task(samples, {**ARGUMENTS, **arguments}, (0,))
+    return Task(PERFORMER, Scenario(samples, **{"batch_size": 2, **asked}), rank, (0,), meets=meets)
 
 
 def forked(load: Callable[[Any], Any], claims: Claims | None = None) -> ForkedSource:
@@ -258,7 +247,7 @@ def test_a_process_group_is_made_for_ranks_that_need_one() -> None:
         return [[1000 + distributed.get_rank(), 1000 + distributed.get_world_size()]]
 
     with Fleet(forked(load, parse_claims(dict(ranks="process_group")))) as fleet:
-        runs = fleet.run([task(rank=rank, world_size=2) for rank in range(2)])
+        runs = fleet.run([task(rank=rank, world_size=2, meets=True) for rank in range(2)])
     assert [(0, 2), (1, 2)] == [samples(run) for run in runs]
 
 

@@ -13,10 +13,10 @@ from conformance import check
 from conformance.cli import main
 from conformance.contract import AdapterError
 from conformance.loader.scenario import Scenario
+from conformance.processes.sources import source_of
 from conformance.trial.known import parse_case, parse_known
 from conformance.trial.outcome import Report
 from conformance.trial.session import Options, Session
-from conformance.processes.sources import source_of
 
 TODAY = datetime.date(2026, 6, 1)
 CASE = "PART-1-n1,w2,b1,keep"

@@ -5,13 +5,14 @@ import os
 from pathlib import Path
 
 import pytest
+from tried import listed
 
 from conformance import check
 from conformance.contract import AdapterError, Claims
 from conformance.launch import lines as launch_lines
 from conformance.launch import probe as launch_probe
-from conformance.loader.scenario import from_code
-from conformance.trial.tiers import TIERS, listed
+from conformance.launch.scenario import from_code
+from conformance.trial.tiers import TIERS
 from tests.known_bad.launching import Launcher
 from tests.museum.judged import judged, violated
 
@@ -31,7 +32,7 @@ def test_a_launcher_must_be_found_by_name() -> None:
 @pytest.mark.parametrize("tier", TIERS)
 def test_the_code_of_a_launch_reads_back(tier: str) -> None:
     """Each launch that is tried can be replayed from its code."""
-    launches = listed("launch", Claims(launcher="settings"), TIERS[tier])
+    launches = listed("launch", Claims(launcher="settings"), tier)
     assert launches == [from_code(each.code) for each in launches]
 
 

@@ -15,22 +15,11 @@ import torch
 
 from conformance.contract import Claims, Implementation, parse_claims
 from conformance.loader.member import perform
+from conformance.loader.runs import PERFORMER
+from conformance.loader.scenario import Scenario
 from conformance.processes.task import Task
 from conformance.trace import Epoch, RankRun
 
-ARGUMENTS = dict(
-    batch_size=2,
-    shuffle=False,
-    seed=0,
-    drop_last=False,
-    num_workers=0,
-    rank=0,
-    world_size=1,
-    replication_factor=1,
-    device_iterations=1,
-    gradient_accumulation=1,
-    asynchronous=False,
-)
 BATCHES = [[1000, 1001], [1002]]
 
 
@@ -41,7 +30,9 @@ def read(tmp_path: Path) -> Callable[..., RankRun]:
     def function(load: Callable[[Any], Any], samples: int = 3, epochs: int = 1, **other: Any) -> RankRun:
         claims = other.pop("claims", Claims())
         decode = other.pop("decode", None)
-        task = Task(samples, {**ARGUMENTS, **other}, tuple(range(epochs)))
+        rank = other.pop("rank", 0)
+        scenario = Scenario(samples, **{"batch_size": 2, **other})
+        task = Task(PERFORMER, scenario, rank, tuple(range(epochs)))
         return perform(Implementation("mine", load, claims, decode), task, str(tmp_path))
 
     return function

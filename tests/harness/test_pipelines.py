@@ -5,33 +5,32 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import given
 from plain_pipelines import Loader, PlainPipelines
+from tried import drawn, listed
 
 from conformance import check
 from conformance.clauses import CLAUSES
 from conformance.contract import CHOICES, AdapterError, Claims, parse_claims
-from conformance.loader.scenario import Scenario, from_code
 from conformance.pipelines.heard import numbers_in
 from conformance.pipelines.judges import owner
-from conformance.pipelines.scenario import PIPELINE, kept
+from conformance.pipelines.scenario import ASKED, PipelineScenario, from_code
 from conformance.processes.resolve import from_object
 from conformance.report.guarantees import guarantees
 from conformance.trial.outcome import Outcome, Report
-from conformance.trial.tiers import always_tried, drawn
 
 ALL = Claims(pipelines=CHOICES["pipelines"])
 
 
 @given(drawn("pipeline", ALL))
-def test_a_drawn_case_replays(scenario: Scenario) -> None:
+def test_a_drawn_case_replays(scenario: PipelineScenario) -> None:
     """Its code says all that there is."""
     assert scenario == from_code(scenario.code)
 
 
 def test_each_case_is_listed_once() -> None:
     """Nothing is run twice, each word is used, and each failure is some clause's."""
-    tried = always_tried("pipeline", ALL)
+    tried = listed("pipeline", ALL)
     assert len(tried) == len(set(tried))
-    assert set(PIPELINE) == {word for each in tried for word in each.details.split("+")} - {""}
+    assert set(ASKED) == {word for each in tried for word in each.asked}
     assert {owner(each) for each in tried} <= set(CLAUSES)
 
 
@@ -39,23 +38,23 @@ def test_each_case_is_listed_once() -> None:
 def test_what_is_not_claimed_is_not_asked_for(part: str) -> None:
     """Without one part nothing of it is tried."""
     claims = Claims(pipelines=tuple(each for each in CHOICES["pipelines"] if each != part))
-    tried = always_tried("pipeline", claims)
-    by_nature = ("wrong", *(each.details for each in tried if "dispatch" in each.details))
+    tried = listed("pipeline", claims)
+    by_nature = [each for each in tried if {"wrong", "dispatch"} & each.asked]
     asked = {
-        "workers": any(each.num_workers for each in tried if each.details not in by_nature),
-        "ranks": any(each.world_size > 1 for each in tried if each.details not in by_nature),
-        "dispatch": any("dispatch" in each.details for each in tried),
+        "workers": any(each.workers for each in tried if each not in by_nature),
+        "ranks": any(each.ranks > 1 for each in tried if each not in by_nature),
+        "dispatch": any("dispatch" in each.asked for each in tried),
         "initialiser": any(each.fault.startswith("init") for each in tried),
-        "pause": any(each.details in ("limit", "pause") for each in tried),
-        "services": any(each.details == "wrong" for each in tried),
+        "pause": any({"limit", "pause"} & each.asked for each in tried),
+        "services": any("wrong" in each.asked for each in tried),
     }
     assert not asked[part]
 
 
 @given(drawn("pipeline", Claims(pipelines=("pause",))))
-def test_without_workers_and_ranks_one_process_is_drawn(scenario: Scenario) -> None:
+def test_without_workers_and_ranks_one_process_is_drawn(scenario: PipelineScenario) -> None:
     """Neither is there by itself."""
-    assert (1, 0) == (scenario.world_size, scenario.num_workers)
+    assert (1, 0) == (scenario.ranks, scenario.workers)
 
 
 def test_a_case_reads_as_a_sentence() -> None:
@@ -88,8 +87,9 @@ def test_notes_count() -> None:
 
 def test_filters_leave_one_worker_something() -> None:
     """All of its own, or all but the last of the others'."""
-    assert [0, 3, 6, 9] == [each for each in range(10) if kept(["one"], each, 10, 3)]
-    assert [0, 1, 2, 3, 4, 6, 9] == [each for each in range(10) if kept(["ends"], each, 10, 3)]
+    one, ends = (PipelineScenario(10, 3, asked=frozenset({word})) for word in ("one", "ends"))
+    assert [0, 3, 6, 9] == [each for each in range(10) if one.lets_through(each)]
+    assert [0, 1, 2, 3, 4, 6, 9] == [each for each in range(10) if ends.lets_through(each)]
 
 
 class Adapter:

@@ -5,19 +5,18 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from tried import drawn, listed
 
-from conformance.clauses import CLAUSES
+from conformance.clauses import CLAUSES, FAMILIES
 from conformance.contract import Claims, parse_claims
-from conformance.loader.runs import observe
 from conformance.loader.scenario import Scenario, from_code
 from conformance.processes.fleet import Fleet
-from conformance.processes.sources import ForkedSource, SpawnedSource
-from conformance.subjects import resumed
+from conformance.processes.sources import ForkedSource, SpawnedSource, source_of
+from conformance.restarts.scenario import resumed
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace
 from conformance.trial.clause import Verdict
+from conformance.trial.family import observe
 from conformance.trial.session import Options, Session
-from conformance.processes.sources import source_of
-from conformance.trial.tiers import always_tried, drawn
 from tests.known_bad.resuming import Resuming, Stopping
 
 ALL = parse_claims(
@@ -43,7 +42,7 @@ NONE = Claims()
 @pytest.mark.parametrize("claims", [ALL, UNSHUFFLED, NONE], ids=["all", "unshuffled", "none"])
 def test_what_is_always_tried_reads_back(claims: Claims) -> None:
     """No two scenarios that are always tried have one code."""
-    scenarios = always_tried("resume", claims)
+    scenarios = listed("resume", claims)
     assert scenarios == [from_code(scenario.code) for scenario in scenarios]
     assert len(scenarios) == len({scenario.code for scenario in scenarios})
 
@@ -102,7 +101,7 @@ def test_another_request_differs_in_one_thing() -> None:
 def _runs(loader: Any, code: str) -> dict[str, list[list[tuple[tuple[int, ...], ...]]]]:
     source, _ = source_of(loader)
     with Fleet(source) as fleet:
-        trace = observe(fleet, from_code(code))
+        trace = observe(fleet.lanes[0], FAMILIES["resume"], from_code(code))
     return {run.name: [[epoch.steps for epoch in rank.epochs] for rank in run.ranks] for run in trace.runs}
 
 
@@ -158,7 +157,7 @@ def test_a_restart_finds_the_files_of_the_first_run(tmp_path: Path) -> None:
         "    loader.workdir = request.workdir\n    return loader\n"
     )
     with Fleet(SpawnedSource(str(adapter))) as fleet:
-        trace = observe(fleet, from_code("n2,w1,b1,keep,e2,save@1"))
+        trace = observe(fleet.lanes[0], FAMILIES["resume"], from_code("n2,w1,b1,keep,e2,save@1"))
     assert [None, None] == [rank.failure for run in trace.runs for rank in run.ranks]
 
 
@@ -166,7 +165,7 @@ def test_no_state_stands_in_a_trace() -> None:
     """What is written to a file says what was delivered, and not how it was gone on with."""
     source, _ = source_of(Stopping)
     with Fleet(source) as fleet:
-        trace = observe(fleet, from_code("n2,w1,b1,keep,e2,save@1"))
+        trace = observe(fleet.lanes[0], FAMILIES["resume"], from_code("n2,w1,b1,keep,e2,save@1"))
     assert [None, None] == [rank.saved for run in trace.runs for rank in run.ranks]
 
 

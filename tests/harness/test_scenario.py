@@ -3,11 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tried import drawn, listed
 
 from conformance.contract import Claims, parse_claims
 from conformance.epochs.drawn import variants
 from conformance.loader.scenario import VARIANTS, Scenario, from_code
-from conformance.trial.tiers import TIERS, drawn, listed
+from conformance.trial.tiers import TIERS
 from conformance.trial.words import count
 
 EVERYTHING = parse_claims(
@@ -32,7 +33,7 @@ def test_a_code_reads_back_as_its_scenario(scenario: Scenario) -> None:
 @pytest.mark.parametrize("tier", TIERS)
 def test_the_code_of_a_listed_scenario_reads_back(family: str, tier: str) -> None:
     """Whatever is listed is replayed by its code alone, and no two have one code."""
-    scenarios = listed(family, EVERYTHING, TIERS[tier])
+    scenarios = listed(family, EVERYTHING, tier)
     assert scenarios == [from_code(scenario.code) for scenario in scenarios]
     assert len(scenarios) == len({scenario.code for scenario in scenarios})
 
@@ -151,7 +152,5 @@ def test_nothing_is_asked_for_that_is_not_claimed(scenario: Scenario) -> None:
 
 def test_a_process_group_is_not_asked_for_ranks_that_cannot_be() -> None:
     """Rank and world size are refused only where they are arguments."""
-    names = {
-        scenario.refusal.split("=")[0] for scenario in listed("refusals", Claims(ranks="process_group"), TIERS["gate"])
-    }
+    names = {scenario.refusal.split("=")[0] for scenario in listed("refusals", Claims(ranks="process_group"), "gate")}
     assert {"batch_size"} == names

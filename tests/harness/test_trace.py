@@ -1,13 +1,27 @@
 """A trace goes to JSON and back, so that a judge can't tell a live run from a file."""
 
+from collections.abc import Iterable
 from dataclasses import fields
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conformance.device import scenario as device
+from conformance.device.scenario import DeviceScenario
+from conformance.launch.scenario import HAPPENS, LaunchScenario
 from conformance.loader.scenario import Scenario
+from conformance.pipelines import scenario as pipelines
+from conformance.pipelines.scenario import PipelineScenario
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace, Value, from_json, to_json
+
+
+def of_words(kind: type[Any], name: str, words: Iterable[str]) -> st.SearchStrategy[Any]:
+    """Scenarios of a kind, with any of these words in the field of that name."""
+    every = {field.name: ... for field in fields(kind)}
+    return st.builds(kind, **{**every, name: st.frozensets(st.sampled_from(sorted(words)))})
+
 
 # Few numbers, for there may be many values; what is no number equals nothing, itself neither.
 _NUMBERS = st.lists(st.floats(allow_nan=False), max_size=2).map(tuple)
@@ -15,8 +29,14 @@ _NUMBERS = st.lists(st.floats(allow_nan=False), max_size=2).map(tuple)
 _WRITTEN = {field.name: ... for field in fields(RankRun) if field.name != "saved"}
 st.register_type_strategy(RankRun, st.builds(RankRun, **_WRITTEN))
 st.register_type_strategy(Value, st.builds(Value, st.text(max_size=3), st.just((2, 1)), _NUMBERS))
-# Whatever the types allow, so that a field that is added is tried too.
-TRACES = st.from_type(Trace)
+# Whatever the types allow, so that a field that is added is tried too; words are those that there are.
+SCENARIOS = st.one_of(
+    st.from_type(Scenario),
+    of_words(LaunchScenario, "happens", HAPPENS),
+    of_words(DeviceScenario, "asked", device.ASKED),
+    of_words(PipelineScenario, "asked", pipelines.ASKED),
+)
+TRACES = st.builds(Trace, SCENARIOS, st.from_type(tuple[Run, ...]))
 
 
 # A trace is a large thing.

@@ -4,13 +4,13 @@ from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
+from tried import drawn, listed
 
 from conformance import check
 from conformance.contract import AdapterError, Claims, parse_claims
-from conformance.loader.scenario import Scenario, from_code
+from conformance.device.scenario import DeviceScenario, from_code
 from conformance.processes.resolve import from_object
 from conformance.report.guarantees import guarantees
-from conformance.trial.tiers import always_tried, drawn
 from tests.known_bad.trainers import PARTS, Trainer
 
 ALL = Claims(device=PARTS)
@@ -68,27 +68,27 @@ def test_a_claim_without_its_function_is_refused() -> None:
 
 
 @given(drawn("device", ALL))
-def test_a_drawn_step_is_whole(scenario: Scenario) -> None:
+def test_a_drawn_step_is_whole(scenario: DeviceScenario) -> None:
     """A call that is drawn can be met, and its code replays it."""
     assert scenario.samples == scenario.combined_batch
     assert scenario == from_code(scenario.code)
 
 
-def test_what_does_not_divide_is_always_tried() -> None:
+def test_what_does_not_divide_is_listed() -> None:
     """The refusals are left to no chance."""
-    tried = always_tried("device", ALL)
+    tried = listed("device", ALL)
     assert any(each.samples % each.combined_batch for each in tried)
-    assert any(each.gradient_accumulation > 1 and "infer" in each.details for each in tried)
+    assert any(each.gradient_accumulation > 1 and "infer" in each.asked for each in tried)
 
 
 def test_only_what_is_claimed_is_asked_for() -> None:
     """Without ranks, outputs and inference there is neither."""
     claims = parse_claims({"device": ("training",)})
-    assert {1} == {each.world_size for each in always_tried("device", claims)}
-    assert not any("infer" in each.details or "all" in each.details for each in always_tried("device", claims))
+    assert {1} == {each.ranks for each in listed("device", claims)}
+    assert not any("infer" in each.asked or "all" in each.asked for each in listed("device", claims))
 
 
-@pytest.mark.parametrize("code", ["n1,w1,b1,device,with=loud", "n1,w1,b1,keep,with=adam"])
+@pytest.mark.parametrize("code", ["n1,w1,b1,device,with=loud", "n1,w1,b1,device,with=adam+twice"])
 def test_a_word_of_no_subject_is_refused(code: str) -> None:
     """The words that there are stand in the sentence."""
     with pytest.raises(ValueError, match="is no word of its subject; the words are"):

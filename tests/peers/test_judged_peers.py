@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.clauses import CLAUSES
+from conformance.clauses import CLAUSES, FAMILIES
 from conformance.processes.sources import SpawnedSource
 from conformance.trial.session import Options, Session
 from conformance.trial.tiers import TIERS
@@ -13,7 +13,8 @@ from conformance.trial.tiers import TIERS
 @pytest.fixture(autouse=True)
 def _few_scenarios(monkeypatch: pytest.MonkeyPatch) -> None:
     """Less than the quick tier tries: this shows that the adapters work, and a matrix shows what the peers do."""
-    monkeypatch.setitem(TIERS, "quick", replace(TIERS["quick"], examples={"map": 50}, floor_share=0.01))
+    monkeypatch.setitem(TIERS, "quick", replace(TIERS["quick"], floor_share=0.01))
+    monkeypatch.setitem(FAMILIES, "map", replace(FAMILIES["map"], examples={"quick": 50}))
 
 
 @pytest.mark.parametrize("name", ["torchdata", "webdataset"])

@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.clauses import Finding
 from conformance.contract import parse_claims
+from conformance.device.scenario import DeviceScenario
 from conformance.loader.scenario import Scenario
 from conformance.report.json_report import as_json
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace, Value
@@ -37,7 +38,7 @@ TWICE = case("PART-1", Trace(Scenario(1, world_size=2), (run([[0]], [[0]]),)), (
 HOSTILE = Failure("raised", "load", "<script>alert(1)</script> & `x` | y")
 FAILED = case("COUNT-7", Trace(Scenario(2), (Run("main", (RankRun(0, (), HOSTILE),)),)), (HOSTILE.sentence(),))
 UPDATE = RankRun(0, (), values=(Value("weights 0", (2,), (0.5, 1.0)), Value("right weights 0", (2,), (0.25, 1.0))))
-MODEL = case("DEVICE-4", Trace(Scenario(2, gradient_accumulation=2, subject="device"), (Run("main", (UPDATE,)),)))
+MODEL = case("DEVICE-4", Trace(DeviceScenario(2, gradient_accumulation=2), (Run("main", (UPDATE,)),)))
 ORDER = case(
     "ORDER-5",
     Trace(Scenario(3, shuffle=True, variant="again"), (run([[2], [0], [1]]), run([[2], [1], [0]], name="again"))),

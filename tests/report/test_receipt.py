@@ -7,11 +7,11 @@ import pytest
 
 from conformance.clauses import CLAUSES
 from conformance.cli import main
+from conformance.processes.sources import source_of
 from conformance.report.json_report import as_json
 from conformance.report.receipt import compared
 from conformance.report.stored import stored
 from conformance.trial.session import Options, Session
-from conformance.processes.sources import source_of
 from tests.report.pages import report
 
 ADAPTER = """\

@@ -10,7 +10,7 @@ from conformance.contract import Claims
 from conformance.loader.scenario import Scenario, from_code
 from conformance.report import text
 from conformance.report.spec_text import ClauseText, clause_text
-from conformance.report.text import BLOCK_LINES, COLUMNS, failure_block, summary
+from conformance.report.text import BLOCK_LINES, COLUMNS, failure_block, printed, summary
 from conformance.trace import Trace
 from conformance.trial.campaign import Case
 from conformance.trial.clause import Finding
@@ -245,7 +245,8 @@ def test_colour_is_asked_for() -> None:
 
 def test_a_report_prints_as_its_table() -> None:
     """`print(check(load))` shows the table."""
-    assert summary(report(*OUTCOMES)) == str(report(*OUTCOMES))
+    assert summary(report(*OUTCOMES)) == str(printed(report(*OUTCOMES)))
+    assert report(*OUTCOMES).outcomes == printed(report(*OUTCOMES)).outcomes
 
 
 def test_a_run_without_outcomes_says_so() -> None:
