@@ -1,6 +1,6 @@
 """Is a loader that is right ever accused? Runs an implementation through as many scenarios as are asked for.
 
-    python tests/benchmarks/false_alarms.py --scenarios 200000 --impl reference
+    python -m tests.benchmarks.false_alarms --scenarios 200000 --impl reference
 
 Each round draws the scenarios of the map family anew, with the next seed, and judges each by all clauses of chapters 1
 to 3 that bind; scenarios that came before are not counted again. The last line says how many were seen, how often a
@@ -12,17 +12,13 @@ import argparse
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))  # serves a clone that is not installed
-
-from conformance.clauses import FAMILIES  # noqa: E402
-from conformance.processes.fleet import Fleet  # noqa: E402
-from conformance.processes.sources import SpawnedSource  # noqa: E402
-from conformance.trial.campaign import Campaign  # noqa: E402
-from conformance.trial.tiers import TIERS  # noqa: E402
+from conformance.clauses import FAMILIES
+from conformance.processes.fleet import Fleet
+from conformance.processes.sources import SpawnedSource
+from conformance.trial.campaign import Campaign
+from conformance.trial.tiers import TIERS
 
 FAMILY = "map"
 A_ROUND = 10_000  # scenarios that one seed draws

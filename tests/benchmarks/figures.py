@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from children import Failed, Unavailable, in_child
+from tests.benchmarks.children import Failed, Unavailable, in_child
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What the suite costs: scenarios per second of a bare loader, of Hypothesis around it, and of the whole harness.
 
-    python tests/benchmarks/harness.py
+    python -m tests.benchmarks.harness
 
 Rows 1 to 3 read the very same scenarios (3 ranks, about 50 samples, no workers) with torch's loader, rows 4 and 5
 others with two workers. Their repetitions are interleaved, so that a machine that is busy for a while is busy for all
@@ -24,22 +24,19 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as hypothesis_seed
 from hypothesis import strategies as st
 
+from conformance.clauses import FAMILIES
+from conformance.contract import Request
+from conformance.epochs.drawn import map_style
+from conformance.loader.datasets import MapDataset
+from conformance.loader.scenario import Scenario
+from conformance.peers import torch_map
+from conformance.processes.fleet import Fleet
+from conformance.processes.sources import SpawnedSource
+from conformance.trial.campaign import family_clauses, verdict_of
+from conformance.trial.family import observe
+from tests.benchmarks.table import aligned, machine
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))  # serves a clone that is not installed
-
-from table import aligned, machine  # noqa: E402
-
-from conformance.clauses import FAMILIES  # noqa: E402
-from conformance.contract import Request  # noqa: E402
-from conformance.epochs.drawn import map_style  # noqa: E402
-from conformance.loader.datasets import MapDataset  # noqa: E402
-from conformance.loader.scenario import Scenario  # noqa: E402
-from conformance.peers import torch_map  # noqa: E402
-from conformance.processes.fleet import Fleet  # noqa: E402
-from conformance.processes.sources import SpawnedSource  # noqa: E402
-from conformance.trial.campaign import family_clauses, verdict_of  # noqa: E402
-from conformance.trial.family import observe  # noqa: E402
-
 RUNS = tuple((impl, tier) for tier in ("quick", "gate") for impl in ("torch", "reference"))
 
 

@@ -6,9 +6,10 @@ import time
 from typing import Any
 
 import torch
-from children import memory, processor_seconds
-from images import Load
-from ways import Way
+
+from tests.benchmarks.children import memory, processor_seconds
+from tests.benchmarks.images import Load
+from tests.benchmarks.ways import Way
 
 
 def rate(way: Way, load: Load, seconds: float, threads: int) -> tuple[float]:

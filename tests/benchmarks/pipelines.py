@@ -1,8 +1,8 @@
 """Decides how fast a pipeline is: rows per second of the tutorial's, ours beside torchdata 0.9.0 and a plain generator.
 
-    python tests/benchmarks/pipelines.py                    ours and the limit
-    python tests/benchmarks/pipelines.py --torchdata        and torchdata, in an environment made for it
-    python tests/benchmarks/pipelines.py --torchdata=DIR    likewise; the environment is kept there
+    python -m tests.benchmarks.pipelines                    ours and the limit
+    python -m tests.benchmarks.pipelines --torchdata        and torchdata, in an environment made for it
+    python -m tests.benchmarks.pipelines --torchdata=DIR    likewise; the environment is kept there
 
 The pipeline: two CSV files, opened, parsed, shuffled, sharded, mapped, and put into batches of 8, or not. Each way runs
 in a process of its own, in turns; an epoch that is not counted comes first. The environment has torchdata 0.9.0 and
@@ -24,7 +24,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from table import aligned, machine
+from tests.benchmarks.table import aligned, machine
 
 ROOT = Path(__file__).resolve().parents[2]
 BATCH = 8
@@ -103,9 +103,11 @@ def run(python: str, way: tuple[str, int], names: list[str], batch: int, epochs:
     asked = json.dumps([*way, names, batch, epochs])
     # The old library must not find ours, nor ours the old one.
     environment = {**os.environ, "PYTHONPATH": str(ROOT) if way[0] == "ours" else "", "PYTHONWARNINGS": "ignore"}
-    command = [python, str(Path(__file__).resolve()), f"--measure={asked}"]
+    command = [python, "-m", "tests.benchmarks.pipelines", f"--measure={asked}"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE, env=environment, check=False, cwd=ROOT
+        )
     except subprocess.TimeoutExpired:
         return f"hung for {PATIENCE} s"
     if done.returncode:

@@ -4,9 +4,9 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from figures import Result, medians
-from table import aligned
-from targets import Target, best
+from tests.benchmarks.figures import Result, medians
+from tests.benchmarks.table import aligned
+from tests.benchmarks.targets import Target, best
 
 
 def as_json(machine: str, rounds: int, results: Sequence[Result], targets: Sequence[Target]) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-import false_alarms
 import pytest
+
+from tests.benchmarks import false_alarms
 
 
 def test_a_right_loader_is_not_accused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,14 +3,13 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
 
-BENCHMARK = Path(__file__).with_name("pipelines.py")
+BENCHMARK = ("-m", "tests.benchmarks.pipelines")
 
 
 def test_the_table_has_a_line_for_each_way() -> None:
     """The limit and ours, without and with workers, in batches and row by row; no lowest rate is above the highest."""
-    command = [sys.executable, str(BENCHMARK), "--rows=64", "--epochs=1", "--rounds=1"]
+    command = [sys.executable, *BENCHMARK, "--rows=64", "--epochs=1", "--rounds=1"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=200)
     machine, head, *rows = done.stdout.splitlines()
     assert re.fullmatch(r"machine: \d+ cores, Python \S+, torch \S+", machine)

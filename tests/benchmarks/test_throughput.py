@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from children import Failed, Unavailable, in_child
-from figures import Figure, take_all
-from results import as_text
-from table import aligned, rewrite
-from targets import Target
 
-BENCHMARK = Path(__file__).with_name("throughput.py")
+from tests.benchmarks.children import Failed, Unavailable, in_child
+from tests.benchmarks.figures import Figure, take_all
+from tests.benchmarks.results import as_text
+from tests.benchmarks.table import aligned, rewrite
+from tests.benchmarks.targets import Target
+
+BENCHMARK = ("-m", "tests.benchmarks.throughput")
 LOADERS = [
     "torch, 0 workers",
     "torch, 2 workers",
@@ -45,7 +46,7 @@ COSTS = [
 @pytest.fixture(scope="module")
 def quick_run() -> Any:
     """What a run with little to read prints as JSON."""
-    command = [sys.executable, str(BENCHMARK), "--quick", "--rounds=1", "--json"]
+    command = [sys.executable, *BENCHMARK, "--quick", "--rounds=1", "--json"]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 

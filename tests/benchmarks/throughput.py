@@ -1,6 +1,6 @@
 """How fast loaders deliver: torch's, torchdata's, ours in every mode, and what the machine's memory allows at most.
 
-    python tests/benchmarks/throughput.py
+    python -m tests.benchmarks.throughput
 
 takes some minutes, prints tables and writes them into README.md, section "Speed". Every figure is taken in a process of
 its own (`children.py`); a round takes each figure once, so that a machine that is busy for a while is busy for all of
@@ -19,15 +19,13 @@ from pathlib import Path
 
 import torch
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))  # serves a clone that is not installed
-
-from figures import Figure, Result, medians, take_all  # noqa: E402
-from images import Encoded, Load, Slow, in_memory  # noqa: E402
-from measures import first_item, idle_consumer, idle_family, memory_use, rate  # noqa: E402
-from results import as_json, as_text  # noqa: E402
-from table import machine, rewrite  # noqa: E402
-from targets import (  # noqa: E402
+from reference import DataLoaderMode
+from tests.benchmarks.figures import Figure, Result, medians, take_all
+from tests.benchmarks.images import Encoded, Load, Slow, in_memory
+from tests.benchmarks.measures import first_item, idle_consumer, idle_family, memory_use, rate
+from tests.benchmarks.results import as_json, as_text
+from tests.benchmarks.table import machine, rewrite
+from tests.benchmarks.targets import (
     FIRST,
     GROWTH,
     MEMORY,
@@ -39,9 +37,9 @@ from targets import (  # noqa: E402
     decoding_targets,
     rate_targets,
 )
-from ways import BUFFER_SIZE, Way, limits, our_way, our_ways, torch_ways  # noqa: E402
+from tests.benchmarks.ways import BUFFER_SIZE, Way, limits, our_way, our_ways, torch_ways
 
-from reference import DataLoaderMode  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)

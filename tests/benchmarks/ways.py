@@ -12,11 +12,11 @@ from functools import partial
 from typing import Any
 
 import torch
-from images import Load
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, SequentialSampler, TensorDataset
 
 import reference
 from reference import DataLoaderMode, SharingStrategy
+from tests.benchmarks.images import Load
 
 BUFFER_SIZE = 3  # slots of our ring, and of the limits'
 ASYNC_OPTIONS = {"buffer_size": BUFFER_SIZE, "load_indefinitely": True, "sharing_strategy": SharingStrategy.Fork}

@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-import readme_blocks
+
+from tests.docs import readme_blocks
 
 RECIPE = readme_blocks.ROOT / "specs" / "ci-recipe.md"
 ACTION = readme_blocks.ROOT / ".github" / "actions" / "loaderspec"

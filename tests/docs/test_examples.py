@@ -5,7 +5,8 @@ import shlex
 from pathlib import Path
 
 import pytest
-from programs import INSTANCES, POPRUN, ROOT, printed
+
+from tests.docs.programs import INSTANCES, POPRUN, ROOT, printed
 
 EXAMPLES = ROOT / "specs" / "examples"
 GUIDE = EXAMPLES / "README.md"

@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from readme_blocks import README, ROOT, Block, blocks, due, lines, links, runnable, walk
 
 from conformance.clauses import FAMILIES
+from tests.docs.readme_blocks import README, ROOT, Block, blocks, due, lines, links, runnable, walk
 
 KINDS = {"run", "output", "python", "file", "edit", "ci", "not run"}
 

@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
-from programs import INSTANCES, POPRUN, ROOT, printed
+
+from tests.docs.programs import INSTANCES, POPRUN, ROOT, printed
 
 SEEDS = ROOT.parent / "shared" / "seeds"
 EXAMPLES = ROOT / "specs" / "examples"

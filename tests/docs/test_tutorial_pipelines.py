@@ -1,6 +1,5 @@
 """Scripts for torchdata's DataLoader2 run as they stand: the tutorial's programs, and the examples of the specs."""
 
-import importlib
 import os
 import re
 import subprocess
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.reference.pipelines.pipe_ranks import Ranks
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "specs" / "examples" / "pipelines"
@@ -75,13 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def ranks() -> Iterator[dict[int, Any]]:
     """Groups of 1, 2 and 3 ranks."""
-    # Beside the tests of the reference, whose helpers these are.
-    sys.path.insert(0, str(ROOT / "tests" / "reference"))
-    try:
-        make = importlib.import_module("pipe_ranks").Ranks
-        groups = {world: make(world) for world in (1, 2, 3)}
-    finally:
-        sys.path.pop(0)
+    groups = {world: Ranks(world) for world in (1, 2, 3)}
     yield groups
     for group in groups.values():
         group.end()

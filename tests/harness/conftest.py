@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-import runs
+
+from tests.harness import runs
 
 
 @pytest.fixture(scope="session")

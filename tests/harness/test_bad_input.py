@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-import runs
 
 from conformance.cli import main
+from tests.harness import runs
 
 ADAPTERS: dict[str, tuple[str, str]] = {
     "missing": ("import no_such_module", "can't be imported: it needs 'no_such_module', which is not installed"),

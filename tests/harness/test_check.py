@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import hostile_loaders
-import plain_loader
 import pytest
-import runs
 
 from conformance import check
 from conformance.contract import AdapterError
+from tests.harness import hostile_loaders, plain_loader, runs
 
 
 def test_a_function_of_this_process_is_judged() -> None:

@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-import runs
 
 from conformance.clauses import CLAUSES
 from conformance.cli import main
+from tests.harness import runs
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 import torch
-from reference_probes import Numbers, Stream, epoch, flat
 
 from reference import loaderspec
+from tests.reference.reference_probes import Numbers, Stream, epoch, flat
 
 # torch warns where there are more workers than processors; the machine is no matter here.
 pytestmark = [

@@ -1,0 +1,211 @@
+"""One campaign: what it tries, what it finds, and what it costs."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.clauses import CLAUSES, FAMILIES
+from conformance.contract import Claims, Implementation, parse_claims
+from conformance.loader.scenario import Scenario
+from conformance.processes.fleet import Fleet
+from conformance.processes.sources import ForkedSource
+from conformance.trial.campaign import Campaign, Result, family_clauses, replay
+from conformance.trial.tiers import Tier
+from tests.harness import hostile_loaders, plain_loader
+
+TINY = Tier("tiny", small_draws=100, floor_share=0.01)
+CLAIMS = parse_claims(plain_loader.claims)
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tier at which few scenarios are drawn."""
+    for name, examples in (("map", 60), ("workers", 2)):
+        family = FAMILIES[name]
+        monkeypatch.setitem(FAMILIES, name, replace(family, examples={**family.examples, "tiny": examples}))
+
+
+def forked(load: Callable[[Any], Any], **claims: Any) -> ForkedSource:
+    """A source for a loader of this process, with the claims of the plain one but for what is given."""
+    return ForkedSource(Implementation("mine", load, parse_claims({**plain_loader.claims, **claims})))
+
+
+@contextmanager
+def campaign(
+    load: Callable[[Any], Any], family: str = "map", seed: int = 0, patience: float = 10.0, **claims: Any
+) -> Iterator[Campaign]:
+    """A campaign against a loader of this process."""
+    source = forked(load, **claims)
+    with Fleet(source, patience) as fleet:
+        yield Campaign(fleet, source.implementation.claims, family, TINY, seed)
+
+
+class PadsSilently(plain_loader.PlainLoader):
+    """Repeat samples so that ranks are equal, and say nothing."""
+
+    def shard(self) -> list[int]:
+        shard, request = super().shard(), self.request
+        short = len(shard) * request.world_size < len(request.dataset) or request.rank >= (
+            len(request.dataset) % request.world_size or request.world_size
+        )
+        return shard if request.drop_last or not short or not len(request.dataset) else [*shard, 0]
+
+
+def found(result: Result) -> dict[str, str]:
+    """The smallest cases by clause."""
+    return {clause: case.id for clause, case in result.cases.items()}
+
+
+def test_a_correct_loader_has_no_case() -> None:
+    """Nothing is found, and the clauses that could have failed say how often."""
+    with campaign(plain_loader.load) as correct:
+        result = correct.run()
+    assert {} == found(result)
+    assert {clause.id for clause in family_clauses("map", CLAIMS)} == set(result.exercised)
+    assert result.exercised["PART-1"] > 0
+
+
+def test_the_case_is_the_smallest_one() -> None:
+    """Padding without saying so is shown with 1 sample and 2 ranks."""
+    with campaign(PadsSilently) as padding:
+        result = padding.run()
+    assert "PART-1-n1,w2,b1,keep" == result.cases["PART-1"].id
+    assert Scenario(1, 2) == result.cases["PART-1"].scenario == result.cases["PART-1"].trace.scenario
+
+
+def test_two_runs_are_equal() -> None:
+    """The same loader and seed give the same counts, cases and traces."""
+    results = []
+    for _ in range(2):
+        with campaign(PadsSilently) as padding:
+            results.append(padding.run())
+    assert results[0] == results[1]
+
+
+def test_another_seed_tries_other_scenarios() -> None:
+    """The seed chooses what is drawn."""
+    tried = []
+    for seed in (0, 1):
+        with campaign(plain_loader.load, seed=seed) as drawing:
+            tried.append(drawing._tried())
+    assert tried[0] != tried[1]
+
+
+def test_what_lies_in_the_folder_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hypothesis draws constants out of local modules; a campaign does not."""
+    with campaign(plain_loader.load) as drawing:
+        before = drawing._tried()
+        (tmp_path / "harness_numbers.py").write_text("NUMBERS = [4711, 12345, 17, 23]\n")
+        monkeypatch.syspath_prepend(str(tmp_path))
+        monkeypatch.chdir(tmp_path)
+        __import__("harness_numbers")
+        assert before == drawing._tried()
+
+
+def test_a_scenario_is_run_once() -> None:
+    """Verdicts are remembered while a case is made smaller."""
+    calls: list[Scenario] = []
+    with campaign(PadsSilently) as padding:
+        lane = padding.fleet.lanes[0]
+        run = lane.run
+        lane.run = lambda tasks, *rest, **more: calls.append(tasks[0]) or run(tasks, *rest, **more)  # type: ignore
+        padding.run()
+        asked = len(calls)
+        padding.run()
+        cases = len(padding.run().cases)
+    # A case that is found is confirmed in new processes each time, and nothing else is run again.
+    assert (len(calls) - asked) <= 2 * 3 * cases
+
+
+def hangs_on(*sizes: int) -> Callable[[Any], Any]:
+    """A loader that never answers for datasets of these sizes."""
+
+    def load(request: Any) -> Any:
+        return hostile_loaders.hangs(request) if len(request.dataset) in sizes else plain_loader.load(request)
+
+    return load
+
+
+def test_a_hang_is_found() -> None:
+    """A loader that hangs for one size is found out by COUNT-6 or COUNT-7 like any other fault."""
+    with campaign(hangs_on(3), patience=0.5) as hanging:
+        result = hanging.run()
+    assert result.cases
+    assert {(3, "hung-in-step")} == {(case.scenario.samples, case.finding.kind) for case in result.cases.values()}
+
+
+@pytest.mark.parametrize("family", ["map", "statistics", "refusals"])
+def test_a_loader_that_hangs_costs_a_bounded_time(family: str) -> None:
+    """However many scenarios would hang: six are waited for, six more for each violated clause, and its case again."""
+    waited = 0
+    with campaign(hangs_on(*range(1, 100_000)), family, patience=0.2) as hanging:
+        lane = hanging.fleet.lanes[0]
+        run = lane.run
+
+        def counted(*arguments: Any, **more: Any) -> Any:
+            nonlocal waited
+            runs = run(*arguments, **more)
+            waited += any(rank.failure is not None and rank.failure.kind == "hung" for rank in runs)
+            return runs
+
+        lane.run = counted  # type: ignore[method-assign]
+        result = hanging.run()
+    assert 0 < waited <= 6 + 7 * len(result.cases)
+
+
+def test_what_does_not_show_again_is_not_reported(tmp_path: Path) -> None:
+    """A case is confirmed in new processes: what only one process did is no finding."""
+    mark = tmp_path / "mark"
+
+    def load(request: Any) -> Any:
+        if len(request.dataset) > 3 and not mark.exists():
+            mark.touch()
+            raise RuntimeError("only once")
+        return plain_loader.load(request)
+
+    with campaign(load) as flickering:
+        assert {} == found(flickering.run())
+    assert mark.exists()
+
+
+def test_a_replay_runs_in_new_processes() -> None:
+    """`replay` judges one scenario as if nothing had run before."""
+    with Fleet(forked(PadsSilently)) as fleet:
+        case, exercised = replay(fleet, CLAIMS, CLAUSES["PART-1"], Scenario(1, 2))
+        assert case is not None
+        assert ("PART-1-n1,w2,b1,keep", True) == (case.id, exercised)
+        assert (None, True) == replay(fleet, CLAIMS, CLAUSES["PART-1"], Scenario(2, 2))
+        assert (None, False) == replay(fleet, CLAIMS, CLAUSES["PART-1"], Scenario(0, 2))
+
+
+def test_a_known_kind_is_tolerated_and_another_is_not() -> None:
+    """What is known of a clause is passed over; another fault of the same clause is still found."""
+    with campaign(PadsSilently) as padding:
+        kind = padding.run().cases["PART-1"].finding.kind
+        assert "PART-1" not in padding.run({"PART-1": frozenset({kind})}).cases
+        assert "PART-1" in padding.run({"PART-1": frozenset({"another kind"})}).cases
+
+
+def test_a_family_without_clauses_runs_nothing() -> None:
+    """What is not claimed is not tried."""
+    with campaign(hostile_loaders.exits, family="workers", workers=False) as nothing:
+        assert {} == nothing.run().exercised
+
+
+def test_the_clauses_of_a_family_come_in_order() -> None:
+    """PART-2 comes before PART-10."""
+    numbers = [clause.number for clause in family_clauses("map", Claims(shuffle="global", device_options=True))]
+    assert sorted(numbers) == numbers
+
+
+@pytest.mark.parametrize("family", ["refusals", "statistics"])
+def test_a_listed_family_is_judged(family: str) -> None:
+    """Families that are not drawn count their exercises too."""
+    with campaign(plain_loader.load, family) as listed:
+        result = listed.run()
+    assert {} == found(result)
+    assert all(result.exercised.values())
