@@ -26,7 +26,7 @@ from typing import Any
 import torch
 import torch.utils.data
 
-from .ahead.asynchronous import check_mode, consumer_of, has_own_order, rebatched_length, settings_of
+from .ahead.asynchronous import Work, check_mode, consumer_of, rebatched_length, rebatching, settings_of
 from .ahead.consumer import Consumer
 from .enums import DataLoaderMode
 from .loading.collate import collate, convert
@@ -101,9 +101,14 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self.mode = mode
         self._consumer: Consumer | None = None
         if mode is not DataLoaderMode.Sync:
+            order = self.sampler if self.batch_sampler is None else self.batch_sampler
+            work = Work(asked, self.collate_fn, self.worker_init_fn, self._base_seed, self._steps, order)
             settings = settings_of(async_options, asked.workers, self.timeout)
-            self._consumer = consumer_of(self, settings, rebatched_worker_size)
-            if not has_own_order(self):
+            if self._is_rebatched:
+                self._consumer = rebatching(work, settings, rebatched_worker_size, DataLoader)
+            else:
+                self._consumer = consumer_of(work, settings)
+            if not work.has_own_order:
                 self._consumer.preload(self._epoch)
 
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
@@ -176,6 +181,11 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         twin.check_worker_number_rationality()
         return Workers(twin)
 
+    @property
+    def _is_rebatched(self) -> bool:
+        is_iterable = isinstance(self.dataset, torch.utils.data.IterableDataset)
+        return self.mode is DataLoaderMode.AsyncRebatched and is_iterable
+
     def __getstate__(self) -> dict[str, Any]:
         # The workers and the epochs under way belong to the process, and to the loader, that began them.
         return {**self.__dict__, "_iterator": None, "_passes": ()}
@@ -185,7 +195,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
     def __len__(self) -> int:
         # COUNT-4, ASYNC-10
-        if self.mode is DataLoaderMode.AsyncRebatched and isinstance(self.dataset, torch.utils.data.IterableDataset):
+        if self._is_rebatched:
             return rebatched_length(self._asked)
         return super().__len__() if self._steps is not None else count_own_steps(self._asked, super().__len__)
 

@@ -3,7 +3,8 @@
 It needs nothing of the suite: `load` takes any object with the attributes that it reads.
 """
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,11 +15,9 @@ from .dataloader import DataLoader
 from .dataloader2 import DataLoader2
 from .device.models import PoplarExecutor, inferenceModel, trainingModel
 from .enums import DataLoaderMode, OutputMode, ReductionType, SharingStrategy
-from .launch.launcher import launch as launch
-from .launch.launcher import settings as settings
-from .launch.launcher import tag as tag
-from .launch.launcher import whoami as whoami
+from .launch.launched import job_from_environment
 from .options.options import Options
+from .popdist.poptorch import Options as LaunchedOptions
 from .reading_service import DistributedReadingService, MultiProcessingReadingService, SequentialReadingService
 from .rules.splitting import split
 
@@ -156,3 +155,40 @@ def _undisturbed() -> Iterator[None]:
         yield
     finally:
         torch.set_rng_state(state)
+
+
+# --- the launcher: chapter 7 ----------------------------------------------------------------------------------------
+
+
+def launch(program: Sequence[str], replicas: int, instances: int) -> list[str]:
+    """Return the command line that starts a program; nothing is started here."""
+    asked = ["--num-replicas", str(replicas), "--num-instances", str(instances)]
+    return [sys.executable, "-m", "reference.poprun", *asked, *program]
+
+
+def whoami() -> dict[str, int]:
+    """Return what this instance knows of itself and of its job; a loader takes its rank from it (LAUNCH-4)."""
+    job = job_from_environment()
+    return dict(
+        instance=job.instance,
+        instances=job.instances,
+        replicas=job.replicas,
+        local_replicas=job.local_replicas,
+        first_replica=job.first_replica,
+    )
+
+
+def tag(instance: int, stream: str) -> str:
+    """Return what stands before each line of an instance's stdout or stderr."""
+    return f"[1,{instance}]<{stream}>:"
+
+
+def settings() -> dict[str, Callable[[], object]]:
+    """Return what a script might try to set; each call is an error that names it (LAUNCH-9)."""
+    return {
+        "replicationFactor": lambda: LaunchedOptions().replicationFactor(2),
+        "useIpuId": lambda: LaunchedOptions().useIpuId(0),
+        "configureProcessId": lambda: LaunchedOptions().Distributed.configureProcessId(0, 1),
+        "setEnvVarNames": lambda: LaunchedOptions().Distributed.setEnvVarNames("SIZE", "RANK"),
+        "disable": lambda: LaunchedOptions().Distributed.disable(),
+    }

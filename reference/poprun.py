@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from .launch.flags import USAGE, Launch, Refused, parse
-from .poptorch_names import note_of_hidden
+from .launch.shims import note_of_hidden
 
 _REFUSED = 2
 _NOT_FOUND = 127

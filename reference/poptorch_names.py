@@ -7,17 +7,13 @@ nothing is installed anywhere.
 
 **A poptorch that is really installed loses**, in these programs only: PYTHONPATH comes before what is installed. Who
 starts a program in this way has asked for the emulation, and half of each (the options of one, the launcher of the
-other) would be worse than either. The launcher says so (`note_of_hidden`).
+other) would be worse than either. The launcher says so (`note_of_hidden`, in `launch/shims.py`).
 """
 
 import importlib
-import os
 import sys
-from importlib.machinery import PathFinder
-from pathlib import Path
 from types import ModuleType
 
-SHIMS = Path(__file__).resolve().parent / "shims"
 # What PopTorch's own name for itself is followed by: the last one with this shape, and that it is not it.
 _VERSION = "3.3.0+loaderspec"
 # The modules of PopTorch that a script may import by name, as far as the reference has them.
@@ -48,22 +44,3 @@ def _alone(module: ModuleType) -> ModuleType:
     alone = ModuleType(module.__name__, module.__doc__)
     vars(alone).update({name: value for name, value in vars(module).items() if not name.startswith("__")}, __path__=[])
     return alone
-
-
-def with_shims(path: str | None) -> str:
-    """Return a PYTHONPATH that begins with the shims, and then is as it was."""
-    before = [part for part in (path or "").split(os.pathsep) if part and Path(part) != SHIMS]
-    return os.pathsep.join([str(SHIMS), *before])
-
-
-def note_of_hidden() -> str | None:
-    """Return a sentence if a poptorch or popdist is installed that the program will not see, else None."""
-    search = [part for part in sys.path if part and Path(part) != SHIMS]
-    found = [PathFinder.find_spec(name, search) for name in ("poptorch", "popdist")]
-    hidden = [str(Path(spec.origin).parent) for spec in found if spec is not None and spec.origin]
-    if not hidden:
-        return None
-    return (
-        f"The program gets the emulation, and not what is installed in {' and '.join(hidden)}: start it with plain "
-        f"python to use that."
-    )

@@ -7,7 +7,7 @@ It becomes python itself, with `poptorch`, `popdist` and `torchdata` on its path
 import os
 import sys
 
-from .poptorch_names import note_of_hidden, with_shims
+from .launch.shims import note_of_hidden, with_shims
 
 
 def main() -> None:

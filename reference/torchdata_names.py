@@ -22,9 +22,9 @@ from torch.utils.data.graph import traverse_dps
 
 from . import datapipes, reading_service
 from .dataloader2 import DataLoader2, DataLoader2Iterator, Shuffle
+from .launch.shims import SHIMS
 from .pipelines import messages as pipe_messages
 from .pipelines import seeds as pipe_seeds
-from .poptorch_names import SHIMS
 
 _SERVICES = {
     name: getattr(reading_service, name)

@@ -14,7 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from conformance.contract import OFFERS, AdapterError, Claims, Implementation, parse_claims
-from conformance.peers import BUILT_IN, poptorch_shape
+from conformance.peers import BUILT_IN
+from conformance.processes import poptorch_shape
 
 # An adapter's file becomes a module of this name with the file's behind it.
 FILE_MODULE = "loaderspec_adapter_"

@@ -5,10 +5,10 @@ Only an iterable-style dataset that is to be rebatched needs a loader inside a p
 cut anew.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch.utils.data import IterableDataset
 
@@ -21,10 +21,44 @@ from ..rules.splitting import Split
 from .consumer import Consumer, Plan, Settings
 from .supply import Batches, Items, Stream
 
-if TYPE_CHECKING:
-    from ..dataloader import DataLoader
-
 _OPTIONS = ("buffer_size", "miss_sleep_time_in_ms", "load_indefinitely", "early_preload", "sharing_strategy")
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a loader hands to its ring: all that the steps are made of, and not the loader itself.
+
+    So the ring goes with the last reference to the loader. `steps` is the sampler whose epoch is set, or None where the
+    order is the user's; `order` is iterated once an epoch.
+    """
+
+    asked: LoaderRequest
+    collate_fn: Any
+    worker_init_fn: Any
+    base_seed: int
+    steps: Any
+    order: Any
+
+    @property
+    def has_own_order(self) -> bool:
+        """Whether the order of the epochs is made by a sampler of the user's."""
+        return self.steps is None and not isinstance(self.asked.dataset, IterableDataset)
+
+    @property
+    def of_a_producer(self) -> tuple[Any, ...]:
+        """What a producer needs to load a step."""
+        asked = self.asked
+        rank = asked.options.Distributed.processId
+        size = asked.combined_batch or 0
+        return (
+            asked.dataset,
+            self.collate_fn,
+            self.worker_init_fn,
+            asked.workers,
+            self.base_seed,
+            rank,
+            size,
+        )
 
 
 def check_mode(mode: object, async_options: object, rebatched_worker_size: object) -> None:
@@ -63,66 +97,42 @@ def settings_of(async_options: Any, workers: int, timeout: float) -> Settings:
     )
 
 
-def consumer_of(loader: "DataLoader", settings: Settings, rebatched_worker_size: int | None) -> Consumer:
-    """Return the ring of a loader whose mode is asynchronous."""
-    asked = loader._asked
+def consumer_of(work: Work, settings: Settings) -> Consumer:
+    """Return the ring of a loader that loads whole steps ahead."""
+    asked = work.asked
     if isinstance(asked.dataset, IterableDataset):
-        if loader.mode is DataLoaderMode.AsyncRebatched:
-            return _rebatching(loader, settings, rebatched_worker_size)
         size = asked.combined_batch
         ask = (size, asked.drop_last and size is not None)
-        return Consumer(Stream(*_worker(loader)), settings, lambda epoch: repeat(ask))
-    if has_own_order(loader):
+        return Consumer(Stream(*work.of_a_producer), settings, lambda epoch: repeat(ask))
+    if work.has_own_order:
         # ASYNC-1: a user's sampler may be told of an epoch just before it is begun, and not earlier.
         settings = replace(settings, load_indefinitely=False, early_preload=False)
-    return Consumer(Batches(*_worker(loader)), settings, _plan(loader))
+    return Consumer(Batches(*work.of_a_producer), settings, _plan(work))
 
 
-def has_own_order(loader: "DataLoader") -> bool:
-    """Return whether the order of the epochs is made by a sampler of the user's."""
-    return loader._steps is None and not isinstance(loader._asked.dataset, IterableDataset)
-
-
-def _plan(loader: "DataLoader") -> Plan:
+def _plan(work: Work) -> Plan:
     """Return what each step of an epoch is made of: a list of indices, or one index without batches."""
-    # Not the loader itself, which has the consumer that asks: so it goes with the last reference to it.
-    steps = loader._steps
-    order: Any = loader.batch_sampler if loader.batch_sampler is not None else loader.sampler
 
     def plan(epoch: int) -> Iterator[Any]:
         if epoch > MOST_EPOCH:
             # Looked for ahead of time, and never begun.
             return iter(())
-        if steps is not None:
-            steps.epoch = epoch
-        return iter(order)
+        if work.steps is not None:
+            work.steps.epoch = epoch
+        return iter(work.order)
 
     return plan
 
 
-def _worker(loader: "DataLoader") -> tuple[Any, ...]:
-    asked = loader._asked
-    return (
-        asked.dataset,
-        loader.collate_fn,
-        loader.worker_init_fn,
-        asked.workers,
-        loader._base_seed,
-        asked.options.Distributed.processId,
-        asked.combined_batch or 0,
-    )
-
-
-def _rebatching(loader: "DataLoader", settings: Settings, worker_size: int | None) -> Consumer:
-    asked = loader._asked
+def rebatching(work: Work, settings: Settings, worker_size: int | None, make: Callable[..., Any]) -> Consumer:
+    """Return the ring of a loader that cuts an iterable dataset's batches anew; `make` is the class of the loader."""
+    asked = work.asked
     size = asked.combined_batch
     if size is None:
         raise ValueError("batch_size is None, but AsyncRebatched cuts batches of a size: give one, or use Async.")
     if worker_size is not None:
         check_integer("rebatched_worker_size", worker_size, most=size)
-    from ..dataloader import DataLoader
-
-    inner = DataLoader(
+    inner = make(
         _without_device(asked),
         asked.dataset,
         batch_size=worker_size or size,
@@ -130,8 +140,8 @@ def _rebatching(loader: "DataLoader", settings: Settings, worker_size: int | Non
         # ASYNC-9: nothing is dropped before all workers' elements are together.
         drop_last=False,
         auto_distributed_partitioning=False,
-        collate_fn=loader.collate_fn,
-        worker_init_fn=loader.worker_init_fn,
+        collate_fn=work.collate_fn,
+        worker_init_fn=work.worker_init_fn,
     )
     one = replace(settings, producers=1)
     return Consumer(Items(inner, size, asked.drop_last), one, lambda epoch: repeat(None))

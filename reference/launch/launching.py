@@ -15,10 +15,10 @@ from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, LogsDest
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
-from ..poptorch_names import with_shims
 from .descendants import adopt_orphans, end_descendants
 from .flags import Launch
 from .launched import IPUS_PER_REPLICA, OMPI_PAIR, TOTAL_REPLICAS, Job
+from .shims import with_shims
 from .tagging import TaggedOutput
 
 # How long instances may take to end when they are told to, in seconds; then they are killed.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reference.poptorch_names import SHIMS, note_of_hidden, with_shims
+from reference.launch.shims import SHIMS, note_of_hidden, with_shims
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 200

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from reference.launch.flags import Launch, Refused, parse
-from reference.launch.launcher import launch, settings, whoami
+from reference.loaderspec import launch, settings, whoami
 
 
 @pytest.mark.parametrize(
