@@ -7,7 +7,7 @@ from conformance.contract import Claims
 from conformance.loader.judging import before_the_fault, ends, in_known_order, remainder, show, usable, whole
 from conformance.loader.samples import odd_one
 from conformance.loader.scenario import DEADLY, Scenario
-from conformance.trace import Epoch, RankRun, Trace
+from conformance.trace import Epoch, Failure, RankRun, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count, place_of
 
@@ -127,41 +127,69 @@ def _after(rank: RankRun, became: str) -> tuple[str, ...]:
 @clause("ASYNC-7", family="async", dataset="any", applies=ahead(), floor=2)
 def errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """An error of the dataset arrives at its step with its own type; a process that is gone is an error."""
+    if not _error_was_due(scenario, claims, trace):
+        return None
+    (rank, *_) = trace.main.ranks
+    failure = rank.failure or next((epoch.failure for epoch in rank.epochs if epoch.failure), None)
+    finding = (
+        _is_silent(scenario, rank, failure)
+        or _is_another(scenario, rank, failure)
+        or _is_out_of_place(scenario, claims, rank)
+    )
+    return [finding] if finding else []
+
+
+def _error_was_due(scenario: Scenario, claims: Claims, trace: Trace) -> bool:
+    """Whether something went wrong that the consumer must hear of, and that no other clause reports."""
     (rank, *_) = trace.main.ranks
     name = scenario.fault.partition("@")[0]
     happened = rank.remark("fired") or (rank.failure and rank.failure.kind in ("hung", "died"))
     if not name or not happened or (name not in DEADLY and claims.errors == "skip"):
-        return None
-    without = trace.variant("synchronous")
-    if name in ("stop", "index") and (without is None or not any(each.failure for each in without.ranks[0].epochs)):
-        # What takes these for the end synchronously as well is ERROR-3's matter.
-        return None
-    if name == "again" and scenario.epochs != 2:
-        return None
-    failure = rank.failure or next((epoch.failure for epoch in rank.epochs if epoch.failure), None)
-    story = _story(rank)
+        return False
+    if name in ("stop", "index"):
+        # A loader that takes these for the end synchronously as well is reported by ERROR-3.
+        without = trace.variant("synchronous")
+        return without is not None and any(epoch.failure for epoch in without.ranks[0].epochs)
+    return name != "again" or scenario.epochs == 2
+
+
+def _is_silent(scenario: Scenario, rank: RankRun, failure: Failure | None) -> Finding | None:
+    """No error came, or something else did."""
+    name = scenario.fault.partition("@")[0]
     if failure is None and name == "again" and not _read_in_each_epoch(scenario, rank):
-        return []
-    if failure is None or failure.kind != "raised":
-        kind = "silent" if failure is None else failure.kind
-        return [Finding(f"{kind}-{name}", "an error", story, "who reads ahead meets the error; the consumer must, too")]
-    if name not in ("raise", "again"):
-        return []
-    if not failure.message.startswith("BrokenSample") or "is broken on purpose" not in failure.message:
-        why = "whoever catches the dataset's own exception must see it"
-        return [Finding("other-error", "BrokenSample: ... is broken on purpose", story, why)]
-    if name == "again":
-        # How often a sample is read is nobody's promise.
-        return []
+        return None
+    if failure is not None and failure.kind == "raised":
+        return None
+    kind = "silent" if failure is None else failure.kind
+    return Finding(
+        f"{kind}-{name}", "an error", _story(rank), "who reads ahead meets the error; the consumer must, too"
+    )
+
+
+def _is_another(scenario: Scenario, rank: RankRun, failure: Failure | None) -> Finding | None:
+    """The dataset's own exception came as another one."""
+    if failure is None or scenario.fault.partition("@")[0] not in ("raise", "again"):
+        return None
+    if failure.message.startswith("BrokenSample") and "is broken on purpose" in failure.message:
+        return None
+    why = "whoever catches the dataset's own exception must see it"
+    return Finding("other-error", "BrokenSample: ... is broken on purpose", _story(rank), why)
+
+
+def _is_out_of_place(scenario: Scenario, claims: Claims, rank: RankRun) -> Finding | None:
+    """The error came earlier or later than at its step."""
+    # How often a sample is read is nobody's promise, so one that fails when it is read again has no place.
+    if not scenario.fault.startswith("raise") or not in_known_order(scenario, claims):
+        return None
     expected = before_the_fault(scenario)
     delivered = list(rank.epochs[0].samples) if rank.epochs else []
-    if delivered == expected or not in_known_order(scenario, claims):
-        return []
+    if delivered == expected:
+        return None
     text = f"samples {' '.join(map(str, expected))}, then the error" if expected else "the error, nothing before it"
     why = "steps that were ready come before the error of a step behind them"
     if len(delivered) > len(expected):
         why = "a step that can't be loaded is an error when it is asked for, before anything of it or behind it"
-    return [Finding("error-out-of-place", text, _story(rank, 1), why)]
+    return Finding("error-out-of-place", text, _story(rank, 1), why)
 
 
 def _read_in_each_epoch(scenario: Scenario, rank: RankRun) -> bool:

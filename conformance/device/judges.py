@@ -57,8 +57,10 @@ def calls_succeed_and_miss_nothing(scenario: DeviceScenario, claims: Claims, tra
         for call in range(scenario.calls):
             seen, owed = (sorted(numbers(rank, name, call)) for name in ("output", "right output"))
             if seen != owed:
-                told = f"outputs of {listed(seen)}"
-                return [Finding("samples", f"outputs of {listed(owed)}", (told,), "each sample of a step is used once")]
+                told = f"outputs of {sample_list(seen)}"
+                return [
+                    Finding("samples", f"outputs of {sample_list(owed)}", (told,), "each sample of a step is used once")
+                ]
     return []
 
 
@@ -207,7 +209,7 @@ def numbers(rank: RankRun, name: str, call: int) -> list[int]:
     return [round(number) for number in value.numbers[::width] if number == number]
 
 
-def listed(samples: list[int]) -> str:
+def sample_list(samples: list[int]) -> str:
     """``samples 0 0 1``."""
     return (
         f"samples {' '.join(map(str, samples[:12]))}{' ...' if len(samples) > 12 else ''}" if samples else "no sample"

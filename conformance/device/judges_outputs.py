@@ -3,20 +3,20 @@
 from math import isnan
 
 from conformance.contract import Claims
-from conformance.device.judges import agree, device, difference, listed, numbers, possible, trains
+from conformance.device.judges import agree, device, difference, numbers, possible, sample_list, trains
 from conformance.device.scenario import MODES, DeviceScenario
 from conformance.trace import RankRun, Trace, Value
 from conformance.trial.clause import Finding, Verdict
 
 
-def _told(scenario: DeviceScenario, trace: Trace) -> bool:
+def _has_outputs(scenario: DeviceScenario, trace: Trace) -> bool:
     """Whether the outputs of a call can be judged: a mode was asked for, with real data, and the calls returned."""
     return any(mode in scenario.asked for mode in MODES) and possible(scenario) and not trace.main.failed
 
 
 @device("DEVICE-2", "outputs", floor=10)
 def the_layout_decides_who_sees_what(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
-    if not _told(scenario, trace) or "total" in scenario.asked or "synthetic" in scenario.asked:
+    if not _has_outputs(scenario, trace) or "total" in scenario.asked or "synthetic" in scenario.asked:
         return None
     if scenario.samples == scenario.batch_size:
         return None
@@ -27,15 +27,15 @@ def the_layout_decides_who_sees_what(scenario: DeviceScenario, claims: Claims, t
             # the layout alone.
             judged = sorted(seen) == sorted(right) or ("final" in scenario.asked and len(seen) == len(right))
             if judged and seen != right:
-                told = (f"outputs of {listed(seen)}",)
+                told = (f"outputs of {sample_list(seen)}",)
                 why = "the first axis is [device iteration, accumulation, replica, micro-batch], slowest first"
-                return [Finding("order", f"outputs of {listed(right)}", told, why)]
+                return [Finding("order", f"outputs of {sample_list(right)}", told, why)]
     return []
 
 
 @device("DEVICE-6", "outputs", floor=20)
 def each_mode_returns_what_it_says(scenario: DeviceScenario, claims: Claims, trace: Trace) -> Verdict:
-    if not _told(scenario, trace):
+    if not _has_outputs(scenario, trace):
         return None
     for rank in trace.main.ranks:
         for call in range(scenario.calls):

@@ -100,20 +100,20 @@ def _lost(samples: list[Any], batch: Any, place: str) -> str:
         return _lost_in_tuple(samples, batch, place)
     if first is None or isinstance(first, str | bytes):
         kept = isinstance(batch, list | tuple) and list(batch) == samples
-        return "" if kept or (first is None and batch is None) else f"{place}: {_name(first)} became {_told(batch)}"
+        return "" if kept or (first is None and batch is None) else f"{place}: {_name(first)} became {_in_words(batch)}"
     return _lost_in_numbers(samples, batch, place)
 
 
 def _lost_in_dict(samples: list[Any], batch: Any, place: str) -> str:
     if type(batch) is not type(samples[0]) or set(batch) != set(samples[0]):
-        return f"{place}: {_name(samples[0])} became {_told(batch)}"
+        return f"{place}: {_name(samples[0])} became {_in_words(batch)}"
     losses = (_lost([sample[key] for sample in samples], batch[key], f"{place}[{key!r}]") for key in samples[0])
     return next((loss for loss in losses if loss), "")
 
 
 def _lost_in_tuple(samples: list[Any], batch: Any, place: str) -> str:
     if type(batch) is not type(samples[0]) or len(batch) != len(samples[0]):
-        return f"{place}: {_name(samples[0])} became {_told(batch)}"
+        return f"{place}: {_name(samples[0])} became {_in_words(batch)}"
     columns = zip(*samples, strict=True)
     losses = (_lost(list(column), batch[at], f"{place}[{at}]") for at, column in enumerate(columns))
     return next((loss for loss in losses if loss), "")
@@ -123,7 +123,7 @@ def _lost_in_numbers(samples: list[Any], batch: Any, place: str) -> str:
     expected = np.stack([np.asarray(sample) for sample in samples])
     found = np.asarray(batch)
     if found.shape != expected.shape or not bool((found == expected).all()):
-        return f"{place}: the values changed, {_told(batch)}"
+        return f"{place}: the values changed, {_in_words(batch)}"
     # A Python number has no dtype to keep; a tensor and an array have.
     if hasattr(samples[0], "dtype") and str(found.dtype) != str(expected.dtype):
         return f"{place}: {expected.dtype} became {found.dtype}"
@@ -145,5 +145,5 @@ def _name(value: Any) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
 
 
-def _told(value: Any) -> str:
+def _in_words(value: Any) -> str:
     return _name(value) if not hasattr(value, "dtype") else f"{_name(value)} of {value.dtype}"

@@ -13,7 +13,7 @@ from typing import Any
 from conformance.contract import AdapterError
 from conformance.matrix.environments import default_cache
 from conformance.matrix.joined import earlier_matrix, joined, lacking
-from conformance.matrix.judged import Matrix, Options
+from conformance.matrix.judged import MatrixRun, Options
 from conformance.peers.catalog import GROUPS, NOT_JUDGED, PEERS, Peer
 from conformance.processes.origin import installed
 from conformance.report.output import random_seed, what_is_in_the_way
@@ -66,7 +66,7 @@ def matrix(given: argparse.Namespace) -> int:
     except AdapterError as error:
         print(f"loaderspec: {error}", file=sys.stderr)
         return 4
-    runner = Matrix(chosen, options, _teller(chosen))
+    runner = MatrixRun(chosen, options, _teller(chosen))
     try:
         found, code = runner.run(date), 0
     except KeyboardInterrupt:

@@ -48,7 +48,7 @@ class Options:
 
 
 @dataclass
-class Matrix:
+class MatrixRun:
     """A run over some peers. `tell(peer, words)` is called as they get on, from any thread."""
 
     peers: Sequence[Peer]

@@ -20,7 +20,7 @@ from conformance.restarts.judging import (
     resumes,
     same,
     saved_epoch,
-    told,
+    steps_text,
     words_of,
 )
 from conformance.trace import Run, Trace
@@ -53,7 +53,7 @@ def the_next_epoch_is_whole(scenario: Scenario, claims: Claims, trace: Trace) ->
                 *lines_of(rank, "the next epoch, ", got),
             )
             why = "a position in one epoch is none in the next, and the next epoch is another one"
-            return [Finding("next-epoch-after-restart", f"the next epoch: {told(expected)}", lines, why)]
+            return [Finding("next-epoch-after-restart", f"the next epoch: {steps_text(expected)}", lines, why)]
     return []
 
 
@@ -85,7 +85,7 @@ def the_end_is_an_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
             claim = claims.end_of_epoch if place == "end" else None
             text = rule[claim] if claim else "the next epoch, at once or after an empty rest"
             why = f'end_of_epoch="{claim}" is claimed' if claim else "at its end nothing of an epoch is left"
-            return [Finding(f"after-the-{place}", f"{text}: {told(expected)}", lines, why)]
+            return [Finding(f"after-the-{place}", f"{text}: {steps_text(expected)}", lines, why)]
     return []
 
 
@@ -110,7 +110,7 @@ def nothing_is_pretended(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
                 *lines_of(rank, "after it, ", got),
             )
             why = "load_state_dict() took the state and did nothing with it; have none, raise, or go on from it"
-            return [Finding("state-ignored", told(rest(scenario, rank)), lines, why)]
+            return [Finding("state-ignored", steps_text(rest(scenario, rank)), lines, why)]
     return []
 
 

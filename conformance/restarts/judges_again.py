@@ -13,8 +13,8 @@ from conformance.restarts.judging import (
     resumes,
     same,
     saved_epoch,
+    steps_text,
     taken_at,
-    told,
     words_of,
 )
 from conformance.trace import RankRun, Trace
@@ -82,7 +82,7 @@ def _next_after_two(scenario: Scenario, claims: Claims, rank: RankRun, once: Ran
         *lines_of(rank, "the next epoch, ", got),
     )
     why = "what was skipped is skipped once, and in its own epoch"
-    return [Finding("next-epoch-after-second-restart", f"the next epoch: {told(expected)}", lines, why)]
+    return [Finding("next-epoch-after-second-restart", f"the next epoch: {steps_text(expected)}", lines, why)]
 
 
 def _in_the_next(
@@ -103,4 +103,4 @@ def _in_the_next(
         *lines_of(rank, "after the second one, ", got),
     )
     why = "a state counts in its own epoch, and not what was skipped in another one"
-    return [Finding("second-in-the-next-epoch", told(whole[1:]), lines, why)]
+    return [Finding("second-in-the-next-epoch", steps_text(whole[1:]), lines, why)]

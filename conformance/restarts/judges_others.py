@@ -9,7 +9,7 @@ from collections import Counter
 from conformance.contract import Claims
 from conformance.loader.judging import dropped_limit, ends, listed, remainder, show
 from conformance.loader.scenario import Scenario
-from conformance.restarts.judging import before, flat, ranks_at, resumes, told, words_of
+from conformance.restarts.judging import before, flat, ranks_at, resumes, steps_text, words_of
 from conformance.restarts.scenario import OF_OTHERS, resumed
 from conformance.trace import Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
@@ -94,7 +94,7 @@ def _padding(scenario: Scenario, claims: Claims) -> int:
 
 
 def _finding(scenario: Scenario, trace: Trace, run: Run, kind: str, note: str, refusable: bool) -> Finding:
-    heads = [f"rank {rank.rank}: {told(before(scenario, rank), 'nothing')}" for rank in trace.main.ranks]
+    heads = [f"rank {rank.rank}: {steps_text(before(scenario, rank), 'nothing')}" for rank in trace.main.ranks]
     tails = show(tuple(rank.epochs[0] for rank in run.ranks), {0: note}, "after it, ")
     expected = f"every sample that was not delivered yet, once{', or an error' if refusable else ''}"
     why = "a position that is counted in other steps, or in another order, is another position"

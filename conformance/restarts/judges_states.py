@@ -17,7 +17,7 @@ from conformance.restarts.judging import (
     resumes,
     same,
     saved_epoch,
-    told,
+    steps_text,
     words_of,
 )
 from conformance.restarts.scenario import OF_OTHERS
@@ -119,7 +119,7 @@ def a_state_is_of_its_moment(scenario: Scenario, claims: Claims, trace: Trace) -
                 for label, steps in zip(labels, (first, second), strict=True)
                 for line in lines_of(trace.main.ranks[at], label, steps)
             ]
-            return [Finding("moved-on" if twice is not None else "used-up", told(first), tuple(lines), why)]
+            return [Finding("moved-on" if twice is not None else "used-up", steps_text(first), tuple(lines), why)]
     return [] if exercised else None
 
 
@@ -174,5 +174,5 @@ def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
         if not same(scenario, claims, got, expected) and same(scenario, claims, other.epochs[1].steps, expected):
             lines = lines_of(rank, "the epoch after the state was loaded again, ", got)
             why = "the state says which epoch it is of, and the next one follows"
-            return [Finding("next-epoch-not-loaded", f"the next epoch: {told(expected)}", lines, why)]
+            return [Finding("next-epoch-not-loaded", f"the next epoch: {steps_text(expected)}", lines, why)]
     return [] if exercised else None

@@ -83,7 +83,7 @@ def difference(
     kind, note = _amiss(flat(head), flat(got), flat(expected))
     lines = (*lines_of(rank, "before the restart, ", head), *lines_of(rank, "after it, ", got, note))
     why = "who stops and goes on trains on what an uninterrupted run trains on"
-    return Finding(kind, told(expected), lines, why)
+    return Finding(kind, steps_text(expected), lines, why)
 
 
 def same(scenario: Scenario, claims: Claims, got: Steps, expected: Steps) -> bool:
@@ -110,7 +110,7 @@ def flat(steps: Steps) -> list[int]:
     return [index for step in steps for index in step]
 
 
-def told(steps: Steps, none: str = "no more steps") -> str:
+def steps_text(steps: Steps, none: str = "no more steps") -> str:
     """Steps in the words of a report."""
     return " | ".join(" ".join(map(str, step)) for step in steps) or none
 

@@ -1,4 +1,4 @@
-"""Where a program that is started finds `poptorch`, `popdist` and `torchdata`: `reference/shims` is first on its path."""
+"""Where a started program finds `poptorch`, `popdist` and `torchdata`: `reference/shims` is first on its path."""
 
 import os
 import sys

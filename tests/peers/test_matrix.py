@@ -12,7 +12,7 @@ import pytest
 from conformance.cli import main
 from conformance.matrix import judged as subject
 from conformance.matrix.environments import NotInstalled, copy_of_the_suite, environment
-from conformance.matrix.judged import Matrix, Options
+from conformance.matrix.judged import MatrixRun, Options
 from conformance.matrix.processes import Processes
 from conformance.peers.catalog import Group, Peer
 
@@ -66,7 +66,7 @@ def run(tmp_path: Path, *peers: Peer, jobs: int = 1, seconds: float = 20.0) -> t
     """The matrix over these peers, and what was told of them."""
     told: list[str] = []
     options = Options(tmp_path / "cache", jobs=jobs, seconds=seconds)
-    matrix = Matrix(peers, options, lambda peer, words: told.append(f"{peer.name}: {words}"))
+    matrix = MatrixRun(peers, options, lambda peer, words: told.append(f"{peer.name}: {words}"))
     return matrix.run("2026-11-28"), told
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.matrix.joined import joined, lacking
-from conformance.matrix.judged import Matrix, Options
+from conformance.matrix.judged import MatrixRun, Options
 from conformance.peers.catalog import PEERS, Peer
 from conformance.report.json_report import specs_digest
 
@@ -59,7 +59,7 @@ def test_what_is_done_when_a_run_is_interrupted_is_there(tmp_path: Path) -> None
         if peer == second:
             raise KeyboardInterrupt
 
-    matrix = Matrix([first, second], Options(tmp_path), tell)
+    matrix = MatrixRun([first, second], Options(tmp_path), tell)
     matrix.done[first.name] = {"name": first.name}
     matrix.peers = [second]
     with pytest.raises(KeyboardInterrupt):
