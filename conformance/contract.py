@@ -13,12 +13,26 @@ Policy = Literal["drop", "pad", "uneven"]
 
 # The hooks that say how an asynchronous loader reads ahead.
 AHEAD = ("buffer_size", "early_preload", "load_indefinitely", "rebatched")
-# What an adapter may offer beside `load`: by claim, the functions that must be there, and those that may be.
-OFFERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "device": (("model",), ()),
-    "launcher": (("launch", "whoami"), ("tag", "settings")),
-    "pipelines": (("pipeline",), ("wrong_order",)),
-    "elastic": ((), ("merge",)),
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Functions of an adapter that belong to a claim: those that must be there, and those that may be.
+
+    `for_value`: those that must be there where the claim is this value, or names it.
+    """
+
+    needs: tuple[str, ...] = ()
+    may: tuple[str, ...] = ()
+    for_value: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+# What an adapter may offer beside `load`, by claim.
+OFFERS = {
+    "device": Offer(("model",)),
+    "launcher": Offer(("launch", "whoami"), ("tag", "settings"), {"settings": "settings"}),
+    "pipelines": Offer(("pipeline",), ("wrong_order",), {"services": "wrong_order"}),
+    "elastic": Offer(may=("merge",)),
 }
 
 

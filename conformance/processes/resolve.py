@@ -55,7 +55,7 @@ def _served(name: str, found: Any) -> Implementation:
     if load is None and hasattr(found, "Options") and hasattr(found, "DataLoader"):
         claims = parse_claims(getattr(found, "claims", poptorch_shape.CLAIMS))
         return Implementation(name, poptorch_shape.loader_of(found), claims)
-    if load is None and any(hasattr(found, function) for needed, _ in OFFERS.values() for function in needed):
+    if load is None and any(hasattr(found, function) for offer in OFFERS.values() for function in offer.needs):
         offering = _implementation(name, _no_loader, found)
         return replace(offering, claims=replace(offering.claims, datasets=()))
     if load is None and callable(found) and not isinstance(found, type):
@@ -85,20 +85,20 @@ def _implementation(name: str, load: Callable[..., Any], holder: Any) -> Impleme
 def _offers(name: str, claims: Claims, holder: Any) -> dict[str, Callable[..., Any]]:
     """The functions beside `load` that the claims speak of. AdapterError if one is missing."""
     offers: dict[str, Callable[..., Any]] = {}
-    for claim, (needed, possible) in OFFERS.items():
+    for claim, offer in OFFERS.items():
         value = getattr(claims, claim)
         if not value:
             continue
-        # A claim that names a function needs it.
-        for function in (*needed, *(each for each in possible if each == value)):
-            if not callable(getattr(holder, function, None)):
+        found = {function: getattr(holder, function, None) for function in (*offer.needs, *offer.may)}
+        offers |= {function: each for function, each in found.items() if callable(each)}
+        for function in offer.needs:
+            if function not in offers:
                 mend = "write that function, or take the claim back"
                 raise AdapterError(f"{name} claims {claim}, but has no function {function}; {mend}")
-        found = {function: getattr(holder, function, None) for function in (*needed, *possible)}
-        offers |= {function: each for function, each in found.items() if callable(each)}
-    if "services" in claims.pipelines and "wrong_order" not in offers:
-        mend = 'write that function, or take "services" back'
-        raise AdapterError(f"{name} claims services in pipelines, but has no function wrong_order; {mend}")
+        for named, function in offer.for_value.items():
+            if function not in offers and named in (value if isinstance(value, tuple) else (value,)):
+                mend = f'write that function, or take "{named}" back'
+                raise AdapterError(f"{name} claims {named} in {claim}, but has no function {function}; {mend}")
     return offers
 
 
