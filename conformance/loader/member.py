@@ -84,9 +84,12 @@ def read_once(implementation: Implementation, task: Task, workdir: str) -> RankR
     scenario: Scenario = task.scenario
     if task.after_others:
         _read_another_loader(implementation, task, workdir)
-    if task.saved:
-        workdir = task.saved[task.rank % len(task.saved)].workdir
+    # Reads are logged in a folder of this process's own: each rank empties its log, and reads it.
     watch = _watch(scenario, workdir) if scenario.is_watched else None
+    # A job that is started again finds its files where they were. A rank that was not there before has none, and must
+    # not write where another one does.
+    if task.saved and task.rank < len(task.saved):
+        workdir = task.saved[task.rank].workdir
     going = Reading(implementation, task, scenario, _request(scenario, task.rank, workdir, watch), watch)
     failure = None
     before = random_state.seed_all_and_tell(task.random_seed)

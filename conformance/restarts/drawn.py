@@ -67,8 +67,7 @@ def _asked(draw: st.DrawFn, claims: Claims, scenario: Scenario) -> Scenario:
     if claims.device_options and scenario.dataset == "map" and not scenario.details:
         for name in ("gradient_accumulation", "replication_factor", "device_iterations"):
             changes[name] = draw(st.sampled_from((1, 1, 1, 1, 2)))
-    # What another request makes of a state has nothing to do with reading ahead.
-    if claims.asynchronous and scenario.details not in _others(claims):
+    if claims.asynchronous:
         changes["asynchronous"] = draw(st.sampled_from((False, False, False, False, True)))
     if scenario.num_workers and "persistent_workers" in claims.hooks:
         changes["persistent_workers"] = draw(st.booleans())

@@ -103,7 +103,7 @@ def main() -> None:
         found["drawn"] |= digests(name, claims, drawing=True)
     found["reports"] = {family: report_of(loader) for family, loader in one_of_each_family().items()}
     found["whole report"] = whole_report()
-    FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    FILE.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

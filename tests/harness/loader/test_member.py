@@ -1,6 +1,7 @@
 """One rank's loader, read to its end or to its fault."""
 
 import itertools
+import pickle
 import random
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from conformance.loader.member import perform
 from conformance.loader.runs import PERFORMER
 from conformance.loader.scenario import Scenario
 from conformance.processes.task import Task
-from conformance.trace import Epoch, RankRun
+from conformance.trace import Epoch, RankRun, Saved
 from tests.harness import plain_loader
 
 BATCHES = [[1000, 1001], [1002]]
@@ -300,3 +301,24 @@ def test_the_workdir_is_kept_for_one_dataset(read: Read) -> None:
         return [[1000 + found]]
 
     assert [0, 1, 0] == [read(load, samples=samples).epochs[0].samples[0] for samples in (3, 3, 4)]
+
+
+def test_ranks_that_resume_from_one_state_share_no_folder(tmp_path: Path) -> None:
+    """The rank that took a state finds its files; one rank more has a folder of its own, and a log of its own."""
+    first, other = tmp_path / "first", tmp_path / "other"
+    folders = []
+
+    class Resumed(plain_loader.PlainLoader):
+        """Says where it may write, and begins anew whatever the state."""
+
+        def load_state_dict(self, state: Any) -> None:
+            folders.append(Path(self.request.workdir))
+
+    scenario = Scenario(3, world_size=2, batch_size=2, num_workers=1, epochs=2, conduct="save@1")
+    saved = (Saved(pickle.dumps({}), workdir=str(first)),)
+    for rank, home in enumerate((first, other)):
+        task = Task(PERFORMER, scenario, rank, (0, 1), conducts="conformance.restarts.conduct", saved=saved)
+        run = perform(Implementation("mine", Resumed, Claims()), task, str(home))
+        assert run.failure is None
+        assert (home / "watch" / "reads.txt").exists()
+    assert [first, other] == [folder.parent for folder in folders]
