@@ -19,12 +19,15 @@ from conformance.report.output import Wanted, block, random_seed, refuse_unwrita
 from conformance.report.text import summary
 from conformance.trial.known import parse_case, read_known
 from conformance.trial.session import Options, Session
+from conformance.trial.words import printable
 
-EXIT_GREEN, EXIT_VIOLATED, EXIT_USAGE = 0, 1, 4
+EXIT_GREEN, EXIT_USAGE = 0, 4
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. Exit code 0: green; 1: a clause is violated; 2 or 4: the call or the adapter is wrong."""
+    """Run the command. Exit code 0: green; 1: a clause is violated; 2 or 4: the call or the adapter is wrong; 3: the
+    suite itself failed.
+    """
     parser = argparse.ArgumentParser(prog="loaderspec", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     _run_arguments(commands.add_parser("run", help="judge an implementation, like pytest conformance --impl=..."))
@@ -83,12 +86,13 @@ def _run(given: argparse.Namespace) -> int:
             report = session.report()
             invalid = session.invalid
     except AdapterError as error:
-        print(f"loaderspec: {given.impl}: {error}", file=sys.stderr)
+        print(printable(f"loaderspec: {given.impl}: {error}"), file=sys.stderr)
         return EXIT_USAGE
     unwritten = write_files(report, wanted)
     if invalid:
-        print(f"loaderspec: INVALID adapter {given.impl}: {invalid}", file=sys.stderr)
-        return EXIT_USAGE
+        what = "INVALID adapter " if report.exit_code == EXIT_USAGE else ""
+        print(printable(f"loaderspec: {what}{given.impl}: {invalid}"), file=sys.stderr)
+        return report.exit_code
     for outcome in report.outcomes:
         # What has no case is told once, below the table.
         if outcome.status == "VIOLATED":
@@ -96,7 +100,7 @@ def _run(given: argparse.Namespace) -> int:
     print(summary(report))
     if unwritten:
         print(f"loaderspec: {unwritten}", file=sys.stderr)
-    return EXIT_GREEN if report.passed else EXIT_VIOLATED
+    return report.exit_code
 
 
 def _plan_arguments(parser: argparse.ArgumentParser) -> None:

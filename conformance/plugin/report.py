@@ -104,6 +104,13 @@ class Collector:
             return []
         return [("outcome", outcome.status), ("exercised", outcome.exercised)]
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """A run that ended before its time is no violation: its exit code says so."""
+        codes = [outcome.exit_code for outcome in self.outcomes.values() if outcome.status == "INVALID"]
+        if exitstatus == pytest.ExitCode.TESTS_FAILED and codes:
+            session.exitstatus = max(codes)
+
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """The blocks of violated SHOULD clauses, and the table."""
         if not self.outcomes:

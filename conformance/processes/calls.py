@@ -8,6 +8,7 @@ from typing import Any
 from conformance.trace import Failure, FailureKind, Topic, Where
 
 Remarks = list[tuple[Topic, str]]
+_MOST = 65_536  # characters of an error that are looked through at each end
 
 
 class Stopped(Exception):
@@ -43,9 +44,18 @@ def _forget_frames(error: BaseException) -> None:
     traceback.clear_frames(error.__traceback__)
 
 
+def _text_of(error: BaseException) -> str:
+    """Its text, or the beginning and the end of a very long one; an exception may be unable to say it."""
+    try:
+        text = str(error)
+    except BaseException as another:
+        return f"its text can't be read: str() raises {type(another).__name__}"
+    return text if len(text) <= 2 * _MOST else f"{text[:_MOST]}\n{text[-_MOST:]}"
+
+
 def described(error: BaseException) -> str:
     """The exception as ``Type: text``, without what changes from run to run (addresses, process ids)."""
-    lines = [line.strip() for line in str(error).strip().splitlines()] or [""]
+    lines = [line.strip() for line in _text_of(error).strip().splitlines()] or [""]
     # A loader wraps what a worker raised; the line that the probe wrote is what a person looks for.
     text = next((line for line in lines if line.endswith("is broken on purpose")), lines[0])
     name = type(error).__name__

@@ -19,6 +19,7 @@ from typing import Any
 
 from conformance.contract import Claims
 from conformance.processes.origin import Origin
+from conformance.processes.own_errors import Broken, raise_broken
 from conformance.processes.sources import END_SECONDS, START_SECONDS, Source, Zygote, connection, pair
 from conformance.processes.task import Task
 from conformance.trace import Failure, RankRun
@@ -106,6 +107,8 @@ class Lane:
         if not hung:
             try:
                 (run,) = member.orders.recv()
+                if isinstance(run, Broken):
+                    raise_broken(run, rank)
                 return run  # type: ignore[no-any-return]  # what the performer gave
             except (EOFError, ConnectionError):
                 pass
@@ -198,7 +201,7 @@ class Fleet:
             if (zygote, performer) in self._prepared:
                 return False
             parent = self.zygotes[zygote]
-            parent.control.send(("prepare", performer))
+            parent.ask("prepare", performer)
             parent.receive(START_SECONDS, "importing what the suite needs")
             self._prepared.add((zygote, performer))
             return True
@@ -208,8 +211,9 @@ class Fleet:
         parent = self.zygotes[zygote]
         with self._asking:
             ours, theirs = pair()
-            parent.control.send(("fork", name))
-            send_handle(parent.control, theirs.fileno(), None)
+            parent.ask("fork", name)
+            with contextlib.suppress(OSError):
+                send_handle(parent.control, theirs.fileno(), None)
             theirs.close()
             return _Member(parent.receive(END_SECONDS, "forking"), parent, connection(ours))
 
@@ -217,5 +221,5 @@ class Fleet:
         """End a member; how it ended."""
         with self._asking:
             member.orders.close()
-            member.zygote.control.send(("end", member.pid, *grace))
+            member.zygote.ask("end", member.pid, *grace)
             return str(member.zygote.receive(END_SECONDS, "ending a process"))

@@ -8,11 +8,13 @@ import atexit
 import gc
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
@@ -53,16 +55,34 @@ class Zygote:
     known_failures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     origin: Origin = field(default_factory=Origin)
 
+    def ask(self, *order: Any) -> None:
+        """Give an order. One that nobody reads any more shows at the answer."""
+        with suppress(OSError):
+            self.control.send(order)
+
     def receive(self, seconds: float, doing: str) -> Any:
         """The next answer. AdapterError if none comes in time, or the zygote ended."""
         try:
             if self.control.poll(seconds):
                 return self.control.recv()
-        except (EOFError, ConnectionError):
-            raise AdapterError(f"the implementation's process ended while {doing}; see what its import does") from None
+        except (EOFError, OSError):
+            raise AdapterError(
+                f"the implementation's process{self._how_it_ended()} while {doing}; see what its import does, whether "
+                "the loader ends its parent process, and whether the machine ran out of memory"
+            ) from None
         raise AdapterError(
             f"the implementation's process gave no answer within {seconds:g} s while {doing}; see what its import does"
         )
+
+    def _how_it_ended(self) -> str:
+        """`` ended``, or `` was killed by SIGKILL``."""
+        if isinstance(self.process, int):
+            return " ended"
+        try:
+            code = self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            return " ended"
+        return f" was killed by {signal.Signals(-code).name}" if code < 0 else " ended"
 
     def expect_ready(self) -> None:
         """Wait until the implementation is imported. AdapterError if it can't be."""

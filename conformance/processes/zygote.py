@@ -25,6 +25,7 @@ from typing import Any
 from conformance.contract import AdapterError, Implementation
 from conformance.processes import huge_pages
 from conformance.processes.origin import Origin, origin_of
+from conformance.processes.own_errors import broken
 from conformance.processes.task import Task
 
 _GRACE = 1.0  # seconds that a dying member gets before it is killed
@@ -113,7 +114,18 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
             tasks = orders.recv()
         except (EOFError, ConnectionError):
             return
-        orders.send([_perform(implementation, task, workdir) for task in tasks])
+        orders.send([_answered(implementation, task, workdir) for task in tasks])
+
+
+def _answered(implementation: Implementation, task: Task, workdir: str) -> Any:
+    try:
+        return _perform(implementation, task, workdir)
+    except BaseException as error:
+        # Whatever else comes out here takes the process down, and the fleet sees that.
+        answer = broken(error)
+        if answer is None:
+            raise
+        return answer
 
 
 def _perform(implementation: Implementation, task: Task, workdir: str) -> Any:

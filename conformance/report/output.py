@@ -22,6 +22,7 @@ from conformance.report.repro import write
 from conformance.report.text import COLUMNS, REPRO_FOLDER, failure_block, has_script
 from conformance.trial.known import template
 from conformance.trial.outcome import Outcome, Report
+from conformance.trial.words import printable
 
 REPRODUCTIONS = Path(REPRO_FOLDER)
 
@@ -71,8 +72,10 @@ def block(outcome: Outcome, implementation: str) -> str:
     """The failure block, or the one sentence that says what is amiss."""
     if outcome.case is not None:
         return failure_block(outcome.case, implementation)
-    sentence = f"{outcome.clause} {outcome.status}  {outcome.note}"
-    return textwrap.fill(sentence, COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    # Behind the sentence there may be a traceback.
+    sentence, *lines = f"{outcome.clause} {outcome.status}  {outcome.note}".split("\n")
+    text = textwrap.fill(sentence, COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return printable("\n".join([text, *lines]))
 
 
 def write_files(report: Report, wanted: Wanted) -> str:

@@ -14,11 +14,11 @@ from pathlib import Path
 from conformance.report.choice import has_script
 from conformance.report.guarantees import guarantee_line
 from conformance.report.spec_text import clause_text
-from conformance.report.unclaimed import unclaimed_line
+from conformance.report.unclaimed import joined_ids, unclaimed_line
 from conformance.trial.campaign import Case
 from conformance.trial.clause import Level
 from conformance.trial.outcome import Outcome, Report
-from conformance.trial.words import clipped
+from conformance.trial.words import clipped, printable
 
 __all__ = ["failure_block", "has_script", "summary"]
 
@@ -47,7 +47,7 @@ def failure_block(case: Case, implementation: str) -> str:
     smallest, expected, why = words
     parts = [("smallest case", smallest), ("expected", expected), ("delivered", delivered), ("why", why)]
     lines = [*head, *(line for name, lines in parts for line in _field(name, lines))]
-    return "\n".join([*lines, *(line for command in commands for line in command)])
+    return printable("\n".join([*lines, *(line for command in commands for line in command)]))
 
 
 class PrintedReport(Report):
@@ -69,7 +69,8 @@ def summary(report: Report, color: bool = False, told: frozenset[str] = frozense
     """
     judged = [outcome for outcome in report.outcomes if outcome.status != "NOT CLAIMED"]
     lines = [*_table(judged, color), ""] if judged else []
-    for name, sentence in _remarks(report, told):
+    for name, text in _remarks(report, told):
+        sentence, *more = text.split("\n")
         lines += textwrap.wrap(
             f"{name}: {sentence}",
             COLUMNS,
@@ -78,8 +79,9 @@ def summary(report: Report, color: bool = False, told: frozenset[str] = frozense
             break_on_hyphens=False,
             break_long_words=False,
         )
+        lines += more
     lines.append(f"{report.implementation}: {_counts(report)}")
-    return "\n".join(lines)
+    return printable("\n".join(lines), but="\033" if color else "")
 
 
 def _remarks(report: Report, told: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -87,9 +89,12 @@ def _remarks(report: Report, told: frozenset[str]) -> Iterator[tuple[str, str]]:
     if cases:
         plainest = min(cases, key=lambda case: len(case.code))
         yield "how to read a case", f"{plainest.code} is {plainest.describe()}"
+    notes: dict[str, list[str]] = {}
     for outcome in report.outcomes:
         if outcome.note and outcome.clause not in told:
-            yield "note", f"{outcome.clause}: {outcome.note}"
+            notes.setdefault(outcome.note, []).append(outcome.clause)
+    for note, clauses in notes.items():
+        yield "note", f"{joined_ids(clauses)}: {note}"
     yield from (("note", note) for note in report.notes)
     unclaimed = [outcome.clause for outcome in report.outcomes if outcome.status == "NOT CLAIMED"]
     if unclaimed:

@@ -39,7 +39,9 @@ def unclaimed_line(clause_ids: list[str], claims: Claims) -> str:
     groups: dict[str, list[str]] = {}
     for clause_id in sorted(clause_ids, key=lambda clause_id: CLAUSES[clause_id].number):
         groups.setdefault(" and ".join(missing_claims(CLAUSES[clause_id], claims)), []).append(clause_id)
-    return "; ".join(f"{_joined(mine)} ({needed})" if needed else _joined(mine) for needed, mine in groups.items())
+    return "; ".join(
+        f"{joined_ids(mine)} ({needed})" if needed else joined_ids(mine) for needed, mine in groups.items()
+    )
 
 
 @cache
@@ -94,7 +96,7 @@ def _texts_if_bound(clause: Clause, claims: Claims, additions: tuple[_Addition, 
     return tuple(texts)
 
 
-def _joined(clause_ids: list[str]) -> str:
+def joined_ids(clause_ids: list[str]) -> str:
     """``WORK-1, WORK-2, WORK-7 to WORK-11``: three or more in a row are not listed."""
     numbers = [CLAUSES[clause_id].number for clause_id in clause_ids]
     runs = groupby(enumerate(clause_ids), lambda pair: (numbers[pair[0]][0], numbers[pair[0]][1] - pair[0]))

@@ -28,7 +28,8 @@ class KnownCase:
 class Outcome:
     """The outcome of one clause. `note` says why it is KNOWN, NOT EXERCISED or INVALID, or is empty.
 
-    `case` is the smallest one of a violation; `known` are those that the adapter's known failures excuse.
+    `case` is the smallest one of a violation; `known` are those that the adapter's known failures excuse. `exit_code`
+    is what the command ends with if this outcome fails the run.
     """
 
     clause: str
@@ -38,6 +39,7 @@ class Outcome:
     case: Case | None = None
     note: str = ""
     known: tuple[KnownCase, ...] = ()
+    exit_code: int = 1
 
     def fails(self, strict: bool) -> bool:
         """Whether this outcome makes the run fail: a violated SHOULD does so only under `--strict`."""
@@ -68,6 +70,11 @@ class Report:
     def passed(self) -> bool:
         """Whether the run is green."""
         return not any(outcome.fails(self.strict) for outcome in self.outcomes)
+
+    @property
+    def exit_code(self) -> int:
+        """What the command ends with: 0 if the run is green."""
+        return max((outcome.exit_code for outcome in self.outcomes if outcome.fails(self.strict)), default=0)
 
     def outcome(self, clause: str) -> Outcome:
         """The outcome of a clause. KeyError if it was not part of the run."""

@@ -10,6 +10,7 @@ from typing import Any
 from conformance.contract import AdapterError, Claims
 from conformance.processes.fleet import Fleet
 from conformance.processes.origin import Origin
+from conformance.processes.own_errors import SuiteError
 from conformance.processes.sources import Source
 from conformance.trace import Scenario
 from conformance.trial.campaign import Campaign, Result, replay
@@ -21,6 +22,8 @@ from conformance.trial.tiers import TIERS, Tier
 from conformance.trial.unjudged import hidden_by, not_again, too_seldom
 
 _LONGEST_PATIENCE = 86_400.0
+# Of a run in which the suite itself failed, and of one whose adapter can't be used.
+EXIT_BROKEN, EXIT_INVALID = 3, 4
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,9 @@ class Session:
             self.origin: Origin = self.fleet.origin
             self.known: dict[str, tuple[Known, ...]] = parse_known({**self.fleet.known_failures, **options.known})
             self.invalid = self._smoke()
+            self.exit_code = EXIT_INVALID
+            # The clause in whose judging the run came to its end before its time, if it did.
+            self.ended_by = ""
         except BaseException:
             self.fleet.close()
             raise
@@ -84,9 +90,20 @@ class Session:
         """The outcome of one clause; the first of a family runs that family's campaign."""
         blank = Outcome(clause.id, clause.level, "NOT CLAIMED", 0)
         if self.invalid:
-            return replace(blank, status="INVALID", note=self.invalid)
+            note = f"not judged, because the run ended with {self.ended_by}" if self.ended_by else self.invalid
+            return replace(blank, status="INVALID", note=note, exit_code=self.exit_code)
         if not clause.applies(self.claims):
             return blank
+        try:
+            return self._outcome(clause, blank)
+        except AdapterError as error:
+            # Its process is gone, so nothing more can be run.
+            self.invalid, self.ended_by = str(error), clause.id
+        except SuiteError as error:
+            self.invalid, self.ended_by, self.exit_code = str(error), clause.id, EXIT_BROKEN
+        return replace(blank, status="INVALID", note=self.invalid, exit_code=self.exit_code)
+
+    def _outcome(self, clause: Clause, blank: Outcome) -> Outcome:
         if self.options.case:
             return self._replayed(clause, blank)
         stale = self._replay_known(clause)

@@ -43,3 +43,9 @@ def words_of(details: str) -> list[str]:
 def joined(words: Container[str], table: Iterable[str]) -> str:
     """The words in the order of their table: ``adam+sum``. Those that the table lacks are left out."""
     return "+".join(word for word in table if word in words)
+
+
+def printable(text: str, but: str = "") -> str:
+    """The text for a terminal: what would steer it (ESC and the like) is written out, but for these characters."""
+    kept = {"\n", *but}
+    return "".join(each if each.isprintable() or each in kept else repr(each)[1:-1] for each in text)
