@@ -8,7 +8,7 @@ from conformance.device.request import Mode
 from conformance.loader.scenario import factors_of
 from conformance.trace import FIELDS, SUBJECTS
 from conformance.trial import codes
-from conformance.trial.codes import choice, fixed, number, of_words
+from conformance.trial.codes import PASSES, PROCESSES, SAMPLES, choice, fixed, number, of_words
 from conformance.trial.words import count, joined, words_of
 
 # What the second run changes: one device iteration a call and that many calls more; or gradients averaged, with the
@@ -98,13 +98,13 @@ _STORED = {
     "variant": "variant",
 }
 _PARTS = (
-    number("n", "samples", least=0),
-    number("w", "ranks"),
+    number("n", "samples", least=0, most=SAMPLES),
+    number("w", "ranks", most=PROCESSES),
     number("b", "batch_size"),
     number("g", "gradient_accumulation", 1),
     number("p", "replication_factor", 1),
     number("i", "device_iterations", 1),
-    number("e", "calls", 1),
+    number("e", "calls", 1, most=PASSES),
     number("s", "seed", 0, least=0),
     fixed("device"),
     of_words("asked", ASKED),

@@ -6,7 +6,7 @@ from typing import Any
 
 from conformance.trace import FIELDS, SUBJECTS
 from conformance.trial import codes
-from conformance.trial.codes import fixed, number, of_words
+from conformance.trial.codes import PROCESSES, fixed, number, of_words
 from conformance.trial.words import count, joined, words_of
 
 # What happens, and how it reads; {code} is the exit code.
@@ -71,8 +71,8 @@ class LaunchScenario:
 
 
 _PARTS = (
-    number("n", "replicas"),
-    number("w", "instances"),
+    number("n", "replicas", most=PROCESSES),
+    number("w", "instances", most=PROCESSES),
     fixed("b1"),
     number("s", "exit_code", 0, least=0),
     fixed("launch"),

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from conformance.trace import FIELDS, SUBJECTS
 from conformance.trial import codes
-from conformance.trial.codes import choice, either, named, number, placed, word
+from conformance.trial.codes import PASSES, PROCESSES, SAMPLES, choice, either, named, number, placed, word
 from conformance.trial.words import count, words_of
 
 # What the second run of a scenario changes; each is a promise that the delivery does not (or does) depend on it.
@@ -84,18 +84,18 @@ _REFUSALS = frozenset(f"{name}={value}" for name in _REFUSABLE for value in REFU
 
 # A code is written, and read, in this order.
 _PARTS = (
-    number("n", "samples", least=0),
-    number("w", "world_size"),
+    number("n", "samples", least=0, most=SAMPLES),
+    number("w", "world_size", most=PROCESSES),
     number("b", "batch_size"),
     either("drop_last", {"drop": True, "keep": False}),
     word("shuffle", "shuffle"),
     number("g", "gradient_accumulation", 1),
     number("p", "replication_factor", 1),
     number("i", "device_iterations", 1),
-    number("k", "num_workers", 0, least=0),
-    number("e", "epochs", 1),
+    number("k", "num_workers", 0, least=0, most=PROCESSES),
+    number("e", "epochs", 1, most=PASSES),
     number("s", "seed", 0, least=0),
-    number("x", "seeds", 1),
+    number("x", "seeds", 1, most=PASSES),
     number("a", "buffer_size", 0, least=0),
     word("iterable", "dataset", "iterable"),
     word("async", "asynchronous"),

@@ -9,6 +9,9 @@ from conformance.report.json_report import specs_digest
 from conformance.report.matrix import is_matrix
 from conformance.report.stored import NoReport, read_json
 
+# What each entry of a matrix says.
+_OF_A_PEER = ("name", "title", "group", "link", "packages", "status", "note", "seconds", "report")
+
 
 def earlier_matrix(path: str, tier: str, seed: int) -> dict[str, Any]:
     """The matrix in a file. AdapterError if there is none, or if it was made in another way than this run's."""
@@ -18,13 +21,30 @@ def earlier_matrix(path: str, tier: str, seed: int) -> dict[str, Any]:
         raise AdapterError(f"--into: {error}") from error
     if not is_matrix(found):
         raise AdapterError(f"--into={path} is no matrix; give the JSON that `loaderspec matrix` wrote")
+    amiss = _what_is_odd(found)
+    if amiss:
+        raise AdapterError(f"--into={path} {amiss}; give the JSON that `loaderspec matrix` wrote, unchanged")
     for name, mine in (("tier", tier), ("seed", seed), ("specs", specs_digest())):
-        if found[name] != mine:
+        if found.get(name) != mine:
             raise AdapterError(
-                f"--into={path} was made with {name} {found[name]}, and this run with {mine}; what is put together "
+                f"--into={path} was made with {name} {found.get(name)}, and this run with {mine}; what is put together "
                 "must be of one kind: judge all peers anew"
             )
     return dict(found)
+
+
+def _what_is_odd(found: dict[str, Any]) -> str:
+    """Why the peers of a matrix can't be put together with others, or ""."""
+    peers = found.get("peers")
+    if not isinstance(peers, list) or not all(isinstance(each, dict) for each in peers):
+        return "has no list of peers"
+    for each in peers:
+        missing = [name for name in _OF_A_PEER if name not in each]
+        if missing:
+            return f"has a peer without {missing[0]!r}"
+        if each["name"] not in {peer.name for peer in PEERS}:
+            return f"has the peer {each['name']!r}, which this version does not know"
+    return ""
 
 
 def lacking(earlier: dict[str, Any]) -> list[Peer]:

@@ -8,7 +8,7 @@ from conformance.loader.scenario import CONDUCTS as OF_LOADERS
 from conformance.loader.scenario import DEADLY, FAULTS, trouble
 from conformance.trace import FIELDS, SUBJECTS
 from conformance.trial import codes
-from conformance.trial.codes import choice, fixed, number, of_words, placed, word
+from conformance.trial.codes import PASSES, PROCESSES, SAMPLES, choice, fixed, number, of_words, placed, word
 from conformance.trial.words import count, joined, words_of
 
 # The second run may be one on one rank without worker processes.
@@ -131,12 +131,12 @@ _STORED = {
     "conduct": "conduct",
 }
 _PARTS = (
-    number("n", "elements", least=0),
-    number("w", "ranks"),
+    number("n", "elements", least=0, most=SAMPLES),
+    number("w", "ranks", most=PROCESSES),
     number("b", "batch_size"),
     word("shuffle", "shuffle"),
-    number("k", "workers", 0, least=0),
-    number("e", "epochs", 1),
+    number("k", "workers", 0, least=0, most=PROCESSES),
+    number("e", "epochs", 1, most=PASSES),
     number("s", "seed", 0, least=0),
     fixed("pipeline"),
     placed("fault", FAULTS, always=True),

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
 from types import ModuleType
 
-from conformance.processes.resolve import FILE_MODULE
+from conformance.processes.resolve import FILE_MODULE, files_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,17 @@ def origin_of(home: str) -> Origin:
         return Origin(None, tuple(filter(None, [_package(home)])))
     names = dict.fromkeys([home, *_imported(source)])
     found = {package for name in names if (package := _package(name))}
-    return Origin(blake2b(source, digest_size=6).hexdigest(), tuple(sorted(found, key=str)))
+    return Origin(_digest(source), tuple(sorted(found, key=str)))
+
+
+def digests_of(implementation: str) -> tuple[str, ...]:
+    """The digests of the files in which an implementation that is named so may be written, without importing any."""
+    found = (_read(path) for path in files_of(implementation))
+    return tuple(_digest(source) for source in found if source is not None)
+
+
+def _digest(source: bytes) -> str:
+    return blake2b(source, digest_size=6).hexdigest()
 
 
 def installed(package: str) -> str | None:
@@ -48,11 +59,15 @@ def installed(package: str) -> str | None:
 def _source(module: ModuleType | None) -> bytes | None:
     try:
         path = inspect.getsourcefile(module) if module else None
-        if path is None:
-            return None
-        with open(path, "rb") as file:
-            return file.read()
-    except (TypeError, OSError):  # built into Python; or its file is gone
+    except TypeError:  # built into Python
+        return None
+    return _read(path) if path else None
+
+
+def _read(path: str | Path) -> bytes | None:
+    try:
+        return Path(path).read_bytes()
+    except OSError:  # it is gone
         return None
 
 

@@ -36,6 +36,35 @@ def resolve(spec: str) -> Implementation:
     return from_object(spec, found)
 
 
+def files_of(spec: str) -> list[Path]:
+    """The files that `spec` may mean, without importing any: its module's, and that of its submodule `loaderspec`."""
+    place = spec.rpartition(":")[0] if ":" in spec else spec
+    place = BUILT_IN.get(place, place)
+    if place.endswith(".py"):
+        return [Path(place)]
+    top, *rest = place.split(".")
+    try:
+        found = importlib.util.find_spec(top) if top else None
+    except (ImportError, ValueError):
+        return []
+    if found is None:
+        return []
+    folders = [Path(each) for each in found.submodule_search_locations or []]
+    if not folders:
+        return [Path(found.origin)] if found.origin and not rest else []
+    places = [Path(folder, *rest) for folder in folders]
+    return [
+        path
+        for base in places
+        for path in (
+            base.with_suffix(".py") if rest else base / "__init__.py",
+            base / "__init__.py",
+            base / "loaderspec.py",
+        )
+        if path.is_file()
+    ]
+
+
 def from_object(name: str, found: Any) -> Implementation:
     """The implementation behind a module, a class, an instance or a plain `load` function."""
     if isinstance(found, ModuleType) and not hasattr(found, "load"):

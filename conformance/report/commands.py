@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
+from conformance.processes.origin import digests_of
 from conformance.processes.sources import source_of
 from conformance.report import forms
 from conformance.report.html.matrix import matrix_page
@@ -16,7 +17,7 @@ from conformance.report.json_report import as_json
 from conformance.report.markdown import matrix_markdown
 from conformance.report.matrix import is_matrix
 from conformance.report.output import FORMS, Wanted, refuse_unwritable
-from conformance.report.receipt import adapter_changed, compared, options_of
+from conformance.report.receipt import adapter_changed, adapter_elsewhere, compared, options_of
 from conformance.report.stored import NoReport, Stored, read_json, stored
 from conformance.trial.session import Session
 
@@ -85,15 +86,23 @@ def _clauses(number: int) -> str:
 def _judged_again(receipt: Stored, implementation: str, anyway: bool) -> Stored:
     """The report of the same run here. NoReport if the adapter is another one, and that is not wanted."""
     options = options_of(receipt)
+    # Before anything is imported: what a receipt names may do anything.
+    if not anyway:
+        _refuse_another(adapter_elsewhere(receipt, digests_of(implementation)))
     source, name = source_of(implementation)
     with Session(source, name, options) as session:
         changed = adapter_changed(receipt, session.origin.digest)
-        if changed and not anyway:
-            raise NoReport(f"{changed}; give --anyway to judge this one, or --impl=X for where the other one is")
+        if not anyway:
+            _refuse_another(changed)
         if changed:
             print(f"note: {changed}")
         made = session.report([CLAUSES[row.clause] for row in receipt.rows])
     return stored(json.loads(as_json(made)))
+
+
+def _refuse_another(changed: str) -> None:
+    if changed:
+        raise NoReport(f"{changed}; give --anyway to judge this one, or --impl=X for where the other one is")
 
 
 def _cant(sentence: str) -> int:

@@ -4,7 +4,7 @@ A verdict is the outcome of each clause. The number of exercises and the smalles
 Python or Hypothesis without another verdict; they are told and do not count.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +58,13 @@ def adapter_changed(receipt: Stored, digest: str | None) -> str:
         return ""
     told = [f"has the digest {each}" if each else "could not be read" for each in (was, digest)]
     return f"the adapter is another one: in the receipt its source {told[0]}, here it {told[1]}"
+
+
+def adapter_elsewhere(receipt: Stored, digests: Sequence[str]) -> str:
+    """The sentence that says that the receipt's adapter is in none of the files with these digests, or ""."""
+    was = receipt.raw.get("adapter", {}).get("digest")
+    # Where there is no file, there is nothing to be imported either.
+    return "" if was in digests or not digests else adapter_changed(receipt, digests[0])
 
 
 def compared(receipt: Stored, again: Stored) -> Comparison:

@@ -11,6 +11,12 @@ from typing import Any
 from conformance.trial.words import joined, words_of
 
 UNREAD = object()
+# The most that a number of a code may be, unless it counts what is started or read for each of it.
+MOST = 2**63 - 1
+# The most processes, workers or ranks, and the most epochs, calls or seeds.
+PROCESSES, PASSES = 256, 100_000
+# The most samples of a dataset: a list of indices is made of them.
+SAMPLES = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -18,23 +24,25 @@ class Part:
     """One part of a code: the field that it says, how a value is written, and what is read of a text.
 
     `write` gives "" for a value that is left out, `read` gives UNREAD for the text of another part. A number may have
-    its `least` value; `needed`: a code without it is none. A part that is the same in all codes has no field.
+    a `least` and a `most` value; `needed`: a code without it is none. A part that is the same in all codes has no
+    field.
     """
 
     field: str
     write: Callable[[Any], str]
     read: Callable[[str], Any]
     least: int | None = None
+    most: int | None = None
     needed: bool = False
 
 
-def number(letter: str, field: str, usual: int | None = None, least: int = 1) -> Part:
-    """A letter and a number: ``n5``. Without a usual value it must be said."""
+def number(letter: str, field: str, usual: int | None = None, least: int = 1, most: int = MOST) -> Part:
+    """A letter and a number: ``n5``. Without a usual value it must be said. `most`: what a machine can still run."""
 
     def read(text: str) -> Any:
         return int(text[1:]) if re.fullmatch(rf"{letter}[0-9]+", text) else UNREAD
 
-    return Part(field, lambda value: "" if value == usual else f"{letter}{value}", read, least, needed=usual is None)
+    return Part(field, lambda value: "" if value == usual else f"{letter}{value}", read, least, most, usual is None)
 
 
 def word(text: str, field: str, value: Any = True) -> Part:
@@ -115,6 +123,10 @@ def read(parts: Sequence[Part], code: str, example: str) -> dict[str, Any]:
         if part.least is not None and value < part.least:
             raise ValueError(
                 f"{text!r} in the case {code!r} says {part.field} below {part.least}; the least is {part.least}"
+            )
+        if part.most is not None and value > part.most:
+            raise ValueError(
+                f"{text!r} in the case {code!r} says {part.field} above {part.most}, more than is run; say less"
             )
         fields[part.field] = value
     missing = [part.field for part in parts if part.needed and part.field not in fields]

@@ -39,6 +39,10 @@ def test_what_has_no_report_is_lacking() -> None:
         ({"tier": "quick"}, "was made with tier quick, and this run with gate"),
         ({"seed": 3}, "was made with seed 3, and this run with 0"),
         ({"peers": None}, "is no matrix"),
+        ({"tier": None}, "was made with tier None"),
+        ({"peers": 7}, "has no list of peers"),
+        ({"peers": ["torch"]}, "has no list of peers"),
+        ({"peers": [{"name": "torch"}]}, "has a peer without 'title'"),
     ],
 )
 def test_what_does_not_belong_together_is_refused(

@@ -63,6 +63,14 @@ def test_a_changed_adapter_is_not_judged_unasked(capfd: pytest.CaptureFixture[st
     assert out.endswith("mine.py: the verdicts differ on 1 of 1 clause\n")
 
 
+def test_a_changed_adapter_is_not_even_imported() -> None:
+    """What somebody else's receipt names may do anything when it is imported."""
+    judge(CASE)
+    Path("mine.py").write_text(f"from pathlib import Path\nPath('imported').touch()\n{SPOILT}")
+    assert 4 == main(["verify", "receipt.json"])
+    assert not Path("imported").exists()
+
+
 def test_an_adapter_elsewhere_is_named(capfd: pytest.CaptureFixture[str]) -> None:
     """A receipt holds no absolute path; --impl says where the same adapter is."""
     judge(CASE)

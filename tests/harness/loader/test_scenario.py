@@ -75,6 +75,13 @@ def test_a_code_says_what_is_not_usual(scenario: Scenario, code: str) -> None:
         ("n1,w0,b1,keep", "'w0' in the case 'n1,w0,b1,keep' says world_size below 1"),
         ("n1,w1,b0,keep", "says batch_size below 1"),
         ("n1,w1,b1,e0", "says epochs below 1"),
+        (
+            "n1,w100000,b1,keep",
+            "'w100000' in the case 'n1,w100000,b1,keep' says world_size above 256, more than is run",
+        ),
+        ("n1,w1,b1,keep,k257", "says num_workers above 256"),
+        ("n1,w1,b1,keep,e100001", "says epochs above 100000"),
+        ("n999999999999,w1,b1", "says samples above 100000000"),
         ("n1,w1,b1,x0", "says seeds below 1"),
         ("n1,w1,b1,g0", "says gradient_accumulation below 1"),
         ("n1,n2,w1,b1", "'n2' in the case 'n1,n2,w1,b1' says samples a second time; say it once"),
