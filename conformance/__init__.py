@@ -1,4 +1,7 @@
-"""The conformance suite: `check(loader)` in a REPL, `pytest conformance --impl=mypkg` in CI."""
+"""The conformance suite: `check(loader)` in a REPL, `pytest conformance --impl=mypkg` in CI.
+
+`conformance/trial/__init__.py` says how a run works, and `clauses.py` lists the chapters.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any

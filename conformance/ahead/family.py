@@ -7,6 +7,7 @@ from conformance.loader.simpler import simplified
 from conformance.trial.family import Family
 
 CHAPTERS = ("ASYNC",)
+# Imported, so that they register their clauses.
 JUDGES = (judges, judges_ends, judges_reads)
 
 CONDUCTS.update(scenario.CONDUCTS)

@@ -14,6 +14,7 @@ from conformance.trial.family import Family
 from conformance.trial.smallest import in_fewer_words, smallest_numbers
 
 CHAPTERS = ("DEVICE",)
+# Imported, so that they register their clauses.
 JUDGES = (judges, judges_outputs)
 
 

@@ -9,6 +9,7 @@ from conformance.loader.smoke import smoke
 from conformance.trial.family import Family
 
 CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER")
+# Imported, so that they register their clauses.
 JUDGES = (arithmetic, partition, order, uniformity)
 
 FAMILIES = (

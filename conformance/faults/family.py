@@ -7,6 +7,7 @@ from conformance.loader.simpler import simplified
 from conformance.trial.family import Family
 
 CHAPTERS = ("ERROR", "LEAK")
+# Imported, so that they register their clauses.
 JUDGES = (judges,)
 
 FAMILIES = (

@@ -11,6 +11,7 @@ from conformance.trace import Run
 from conformance.trial.family import Family
 
 CHAPTERS = ("LAUNCH",)
+# Imported, so that they register their clauses.
 JUDGES = (judges,)
 
 

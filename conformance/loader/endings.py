@@ -5,41 +5,37 @@ end is done by hand: threads that are no daemons are joined, exit handlers run, 
 """
 
 import atexit
-import ctypes
 import gc
 import os
 import select
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from conformance.loader import leaks, patience
+from conformance.loader import patience
 from conformance.loader.interrupts import first, said
+from conformance.processes.descendants import adopt_orphans, children
 
-_SUBREAPER = 36  # prctl: orphans below this process become its own children
 _UNTIL_READ, _UNTIL_ENDED = 8.0, 5.0  # seconds
 
 
 def end_a_process(read: Callable[[], Any], folder: str) -> str | None:
     """Fork a process that reads and ends without closing. What is wrong with its end, or None if it could not read."""
-    _adopt_orphans(True)
-    try:
-        child = os.fork()
-        if child == 0:
-            _read_and_end(read, folder)
-        _wait(child, _UNTIL_READ, until=lambda: said(folder, "read"))
-        has_read = said(folder, "read")
-        ended = _wait(child, _UNTIL_ENDED) if has_read else False
-        if not ended:
-            os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        _see_orphans_end()
-    finally:
-        _adopt_orphans(False)
+    # As every process of a rank does.
+    adopt_orphans()
+    child = os.fork()
+    if child == 0:
+        _read_and_end(read, folder)
+    _wait(child, _UNTIL_READ, until=lambda: said(folder, "read"))
+    has_read = said(folder, "read")
+    ended = _wait(child, _UNTIL_ENDED) if has_read else False
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    _see_orphans_end()
     if not has_read:
         return None
     if not ended:
@@ -78,13 +74,8 @@ def _has_ended(child: int) -> bool:
 def _see_orphans_end() -> None:
     """Give what the process left a moment to end, and wait for what has ended: nobody else will."""
     deadline = time.monotonic() + patience.SHORT_GRACE
-    while leaks.children(os.getpid()) and time.monotonic() < deadline:
+    while children(os.getpid()) and time.monotonic() < deadline:
         select.select([], [], [], 0.01)
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-
-
-def _adopt_orphans(adopt: bool) -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_SUBREAPER, int(adopt), 0, 0, 0)

@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.processes.descendants import children, listed, state_of, text_of
 from conformance.trace import Topic
 
 _SHARED_MEMORY = Path("/dev/shm")
@@ -34,8 +35,8 @@ def held(temporary: str | None) -> Resources:
     """What this process holds now; `temporary` is its own temporary folder, or None if files don't count."""
     return Resources(
         processes=frozenset(children(os.getpid())),
-        descriptors=len(_listed("/proc/self/fd")),
-        threads=len(_listed("/proc/self/task")),
+        descriptors=len(listed("/proc/self/fd")),
+        threads=len(listed("/proc/self/task")),
         files=_files(Path(temporary)) if temporary is not None else frozenset(),
         segments=_segments() if temporary is not None else frozenset(),
     )
@@ -87,29 +88,10 @@ def at_work() -> bool:
     tasks = [
         f"/proc/{process}/task/{task}/stat"
         for process in (os.getpid(), *children(os.getpid()))
-        for task in _listed(f"/proc/{process}/task")
+        for task in listed(f"/proc/{process}/task")
         if int(task) != me
     ]
-    return "R" in map(_state, tasks)
-
-
-def children(process: int) -> list[int]:
-    """The living processes below a process; those that have ended and only wait to be reaped don't count."""
-    found = []
-    for task in _listed(f"/proc/{process}/task"):
-        for child in map(int, _text(f"/proc/{process}/task/{task}/children").split()):
-            found += [child] if _alive(child) else []
-            found += children(child)
-    return found
-
-
-def _alive(process: int) -> bool:
-    return _state(f"/proc/{process}/stat") not in ("", "Z", "X")
-
-
-def _state(stat: str) -> str:
-    # The first field behind the name, which stands in brackets and may hold anything. Nothing is left of what is gone.
-    return "".join(_text(stat).rpartition(")")[2].split()[:1])
+    return "R" in map(state_of, tasks)
 
 
 def _files(folder: Path) -> frozenset[str]:
@@ -117,29 +99,15 @@ def _files(folder: Path) -> frozenset[str]:
 
 
 def _segments() -> frozenset[str]:
-    return frozenset(_listed(str(_SHARED_MEMORY)))
+    return frozenset(listed(str(_SHARED_MEMORY)))
 
 
 def _without_owner(segments: frozenset[str]) -> frozenset[str]:
     """Those that no process outside this one's family uses: a neighbour's segments are not our leak."""
     family = {os.getpid(), *children(os.getpid())}
-    others = [int(name) for name in _listed("/proc") if name.isdigit() and int(name) not in family]
-    used = "".join(_text(f"/proc/{process}/maps") for process in others)
+    others = [int(name) for name in listed("/proc") if name.isdigit() and int(name) not in family]
+    used = "".join(text_of(f"/proc/{process}/maps") for process in others)
     return frozenset(name for name in segments if f"{_SHARED_MEMORY}/{name}" not in used)
-
-
-def _listed(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:  # it ended in between
-        return []
-
-
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text(errors="replace")
-    except OSError:
-        return ""
 
 
 def resident_bytes() -> int:
@@ -148,5 +116,5 @@ def resident_bytes() -> int:
 
 
 def _resident(process: int) -> int:
-    pages = _text(f"/proc/{process}/statm").split()[1:2]
+    pages = text_of(f"/proc/{process}/statm").split()[1:2]
     return int(pages[0]) * os.sysconf("SC_PAGE_SIZE") if pages else 0

@@ -16,6 +16,7 @@ from conformance.trial.smallest import Changes, earlier, first_that_violates, in
 from conformance.trial.words import place_of
 
 CHAPTERS = ("PIPE",)
+# Imported, so that they register their clauses.
 JUDGES = (judges, judges_ends, judges_seeds)
 
 

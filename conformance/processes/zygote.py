@@ -6,7 +6,6 @@ never imports the implementation: whatever the import does, it does here.
 
 import atexit
 import contextlib
-import ctypes
 import gc
 import json
 import os
@@ -24,12 +23,12 @@ from typing import Any
 
 from conformance.contract import AdapterError, Implementation
 from conformance.processes import huge_pages
+from conformance.processes.descendants import adopt_orphans, die_with_parent, direct_children, end_strays
 from conformance.processes.origin import Origin, origin_of
 from conformance.processes.own_errors import broken
 from conformance.processes.task import Task
 
 _GRACE = 1.0  # seconds that a dying member gets before it is killed
-_PR_SET_PDEATHSIG = 1
 
 
 def serve(control: Connection, load: Callable[[], tuple[Implementation, Origin]], workdir: str) -> None:
@@ -44,6 +43,9 @@ def serve(control: Connection, load: Callable[[], tuple[Implementation, Origin]]
     _keep_what_is_there()
     control.send(("ready", implementation.claims, dict(implementation.known_failures), origin))
     members: set[int] = set()
+    # What the implementation's import has started is its own to end.
+    started = frozenset(direct_children(os.getpid()))
+    adopt_orphans()
     try:
         while True:
             order, *arguments = control.recv()
@@ -54,7 +56,9 @@ def serve(control: Connection, load: Callable[[], tuple[Implementation, Origin]]
                 control.send("prepared")
             elif order == "end":
                 members.discard(arguments[0])
-                control.send(_end(*arguments))
+                how = _end(*arguments)
+                end_strays(members | started)
+                control.send(how)
     except (EOFError, ConnectionError):
         return
     finally:
@@ -62,6 +66,7 @@ def serve(control: Connection, load: Callable[[], tuple[Implementation, Origin]]
         deadline = time.monotonic() + _GRACE
         for pid in members:
             _end(pid, deadline - time.monotonic())
+        end_strays(started)
 
 
 def _keep_what_is_there() -> None:
@@ -96,7 +101,8 @@ def _fork(control: Connection, implementation: Implementation, workdir: str) -> 
 def _live(orders: Connection, implementation: Implementation, workdir: str) -> None:
     # A session of its own, so that the workers which a loader starts can be ended with it.
     os.setsid()
-    _die_with_parent()
+    die_with_parent()
+    adopt_orphans()
     heed()
     temporary = os.path.join(workdir, "t")
     os.makedirs(temporary, exist_ok=True)
@@ -142,11 +148,6 @@ def _perform(implementation: Implementation, task: Task, workdir: str) -> Any:
         return perform(implementation, task, workdir)
     finally:
         distributed.destroy_process_group()
-
-
-def _die_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _end(pid: int, grace: float = _GRACE) -> str:

@@ -1,1 +1,1 @@
-"""What a person or a machine is shown: the failure block, the closing table, JSON, and the reproduction script."""
+"""What is shown of a run: blocks, the table, JSON, HTML, Markdown, badges, receipts and reproduction scripts."""

@@ -10,6 +10,7 @@ from conformance.restarts.runs import runs
 from conformance.trial.family import Family
 
 CHAPTERS = ("RESUME",)
+# Imported, so that they register their clauses.
 JUDGES = (judges, judges_again, judges_others, judges_states)
 
 CONDUCTS.update(scenario.CONDUCTS)

@@ -43,6 +43,6 @@ case; KNOWN has one that the adapter lists with a reason, and that is replayed f
 **Always the same.** The gate draws with a fixed seed, runs in fixed places, and writes nothing down that differs from
 run to run: the same implementation gives the same report, byte for byte, with any number of xdist workers.
 
-To read it in order: `family.py`, `clause.py`, `campaign.py`, `session.py`; then one wing, for example `launch/`, which
-is the smallest.
+To read it in order: `family.py`, `clause.py`, `campaign.py`, `session.py`; then one wing whole, for example `launch/`,
+which has nothing to do with loaders and few kinds of scenario.
 """

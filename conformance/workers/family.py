@@ -7,6 +7,7 @@ from conformance.trial.family import Family
 from conformance.workers import drawn, judges, judges_life
 
 CHAPTERS = ("WORK",)
+# Imported, so that they register their clauses.
 JUDGES = (judges, judges_life)
 
 FAMILIES = (

@@ -1,6 +1,6 @@
 """Writes steps straight into a slot: decides when that is the same as collating first, and copying then.
 
-A fast path of `supply.Batches`; `tests/reference/test_gather.py` shows that both ways give the same.
+A fast path of `supply.Batches`; `tests/reference/ahead/test_gather.py` shows that both ways give the same.
 """
 
 from typing import Any

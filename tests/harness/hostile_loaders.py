@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 BATCHES = [[1000, 1001], [1002, 1003]]
@@ -70,6 +71,21 @@ def leaves_a_child(request: Any) -> Any:
     return BATCHES
 
 
+def leaves_a_daemon(request: Any) -> Any:
+    """Start a process that leaves the session and the parent, as a daemon does."""
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for descriptor in range(3, 64):
+                with suppress(OSError):
+                    os.close(descriptor)
+            threading.Event().wait()
+        os._exit(0)
+    os.waitpid(child, 0)
+    return BATCHES
+
+
 def leaves_a_child_and_exits(request: Any) -> Any:
     """Start a process, forget it, and end."""
     leaves_a_child(request)
@@ -108,5 +124,13 @@ ENDINGS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
 
 HARMLESS = {
     function.__name__: function
-    for function in (prints, closes_its_outputs, reads, leaves_a_child, leaves_a_thread, changes_the_folder)
+    for function in (
+        prints,
+        closes_its_outputs,
+        reads,
+        leaves_a_child,
+        leaves_a_daemon,
+        leaves_a_thread,
+        changes_the_folder,
+    )
 }

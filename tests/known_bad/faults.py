@@ -297,6 +297,25 @@ class LeavesItsWorkers(BadPool):
         self.end([])
 
 
+class LeavesADaemon(BadPool):
+    """A helper that left its parent and its session lives on. (No public report.)"""
+
+    claims, families, grace = POOLED, LIFE, SHORT
+    clause, smallest = "LEAK-1", "n1,w1,b1,keep,iterable,leave@0"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            if os.fork() == 0:
+                # It holds nothing of its parent's open.
+                os.closerange(0, 256)
+                threading.Event().wait()
+            os._exit(0)
+        os.waitpid(child, 0)
+
+
 class LeavesAPipe(BadPool):
     """A pipe that wakes the reader is closed by close() only."""
 

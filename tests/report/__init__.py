@@ -1,1 +1,1 @@
-"""Tests of what a run shows: the failure block, the table, JSON, and the reproduction script."""
+"""Tests of what is shown of a run."""

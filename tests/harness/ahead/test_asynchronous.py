@@ -15,12 +15,13 @@ from hypothesis import given
 from conformance.ahead.conduct import Late, quiet
 from conformance.clauses import CLAUSES
 from conformance.contract import AHEAD, AdapterError, Claims, parse_claims
-from conformance.loader import endings, leaks, patience
+from conformance.loader import endings, patience
 from conformance.loader.interrupts import first, interrupt
 from conformance.loader.member import Reading
 from conformance.loader.probes import Watch
 from conformance.loader.reading import Reader
 from conformance.loader.scenario import Scenario, from_code
+from conformance.processes.descendants import children
 from conformance.processes.sources import forget_exit_handlers
 from conformance.processes.task import Task
 from conformance.trace import Epoch, RankRun, Run, Trace
@@ -239,9 +240,9 @@ def test_a_process_that_can_not_read_is_no_case(tmp_path: Path) -> None:
 def test_a_thread_that_is_no_daemon_keeps_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that does not end is told, and is killed."""
     monkeypatch.setattr(endings, "_UNTIL_ENDED", 0.2)
-    before = leaks.children(os.getpid())
+    before = children(os.getpid())
     told = endings.end_a_process(lambda: threading.Thread(target=threading.Event().wait).start(), str(tmp_path))
-    assert ("it does not end within 0.2 s", before) == (told, leaks.children(os.getpid()))
+    assert ("it does not end within 0.2 s", before) == (told, children(os.getpid()))
 
 
 def test_exit_handlers_run_at_the_end(tmp_path: Path) -> None:
@@ -294,13 +295,13 @@ def _end_alone(read: Callable[[], Any], folder: Path) -> str | None:
 def test_a_process_that_is_left_behind_becomes_a_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Orphans of the process that ended are counted as the rank's."""
     monkeypatch.setattr(patience, "SHORT_GRACE", 0.1)
-    before = set(leaks.children(os.getpid()))
+    before = set(children(os.getpid()))
 
     def read() -> None:
         if os.fork() == 0:
             threading.Event().wait()
 
     assert "" == endings.end_a_process(read, str(tmp_path))
-    (left,) = set(leaks.children(os.getpid())) - before
+    (left,) = set(children(os.getpid())) - before
     os.kill(left, 9)
     os.waitpid(left, 0)

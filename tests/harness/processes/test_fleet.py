@@ -166,7 +166,7 @@ def test_answers_of_any_size_arrive(plain: Fleet) -> None:
     [
         ("raise ValueError('no luck')", "it raises ValueError: no luck"),
         ("import os; os._exit(3)", "the implementation's process ended while importing it; see what its import does"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended while importing it"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "was killed by SIGKILL while importing it"),
         ("raise KeyboardInterrupt", "ended while importing it"),
         ("claims = dict(shufle=1)\ndef load(request): ...", "the claim 'shufle' is unknown"),
         ("print('NOISE')", "has no load(request)"),
