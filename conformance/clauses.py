@@ -1,9 +1,9 @@
 """The table of the clauses: the chapters, each with its families of scenarios and its judges.
 
 What judges imports this first: it imports the wings, whose judges register themselves. To add a chapter: a folder like
-the others (`family.py` says what it has, and imports its judges), its import and its name in the loop below, a new claim
-in `contract.py`, its walls in `tests/harness/test_walls.py`, the text in `specs/`, and a known-bad loader for each
-clause. `tests/museum/test_traceability.py` names what is missing.
+the others (`family.py` says what it has, and imports its judges), its import and its name in the loop below, a new
+claim in `contract.py`, its walls in `tests/harness/test_walls.py`, the text in `specs/`, and a known-bad loader for
+each clause. `tests/museum/test_traceability.py` names what is missing.
 """
 
 from conformance.ahead import family as ahead

@@ -2,7 +2,7 @@
 
 from conformance.ahead import drawn, judges, judges_ends, judges_reads, scenario
 from conformance.loader.runs import runs
-from conformance.loader.scenario import CONDUCTS, from_code
+from conformance.loader.scenario import CONDUCTS, from_code, may_fail
 from conformance.loader.simpler import simplified
 from conformance.trial.family import Family
 
@@ -21,5 +21,6 @@ FAMILIES = (
         {"quick": 8, "gate": 50, "deep": 1000},
         drawn.reading_ahead,
         simplified,
+        may_fail=may_fail,
     ),
 )

@@ -3,7 +3,7 @@
 from conformance.epochs import arithmetic, drawn, order, partition, uniformity
 from conformance.epochs.promises import promises
 from conformance.loader.runs import runs, unshuffled
-from conformance.loader.scenario import from_code
+from conformance.loader.scenario import from_code, may_fail
 from conformance.loader.simpler import simplified
 from conformance.loader.smoke import smoke
 from conformance.trial.family import Family
@@ -27,7 +27,8 @@ FAMILIES = (
         of_failed_runs=("COUNT-6", "COUNT-7"),
         smoke=smoke,
         promises=promises,
+        may_fail=may_fail,
     ),
-    Family("refusals", from_code, runs, drawn.refusals),
-    Family("statistics", from_code, runs, drawn.statistics),
+    Family("refusals", from_code, runs, drawn.refusals, may_fail=may_fail),
+    Family("statistics", from_code, runs, drawn.statistics, may_fail=may_fail),
 )

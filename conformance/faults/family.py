@@ -2,7 +2,7 @@
 
 from conformance.faults import drawn, judges
 from conformance.loader.runs import runs
-from conformance.loader.scenario import from_code
+from conformance.loader.scenario import from_code, may_fail
 from conformance.loader.simpler import simplified
 from conformance.trial.family import Family
 
@@ -21,6 +21,7 @@ FAMILIES = (
         simplified,
         # A loader that swallows errors has none that comes in its place, and nothing after it.
         hides={"ERROR-2": ("ERROR-1",), "WORK-14": ("ERROR-1",)},
+        may_fail=may_fail,
     ),
-    Family("samples", from_code, runs, drawn.kinds_of_sample),
+    Family("samples", from_code, runs, drawn.kinds_of_sample, may_fail=may_fail),
 )

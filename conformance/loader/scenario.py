@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from conformance.contract import Claims
 from conformance.trace import FIELDS, SUBJECTS
 from conformance.trial import codes
 from conformance.trial.codes import PASSES, PROCESSES, SAMPLES, choice, either, named, number, placed, word
@@ -264,6 +265,12 @@ def trouble(word: str, texts: Mapping[str, str], **numbers: int) -> str:
     """A fault or a conduct in the words of a report, with its place; "" for none."""
     name, _, place = word.partition("@")
     return texts[name].format(place, **numbers) if word else ""
+
+
+def may_fail(scenario: Scenario, claims: Claims) -> bool:
+    """Whether an error is allowed: something was to fail, the request can't be met, or no restart is promised."""
+    is_too_small = scenario.samples < claims.least_samples(scenario.world_size)
+    return bool(scenario.fault or scenario.refusal or is_too_small or (scenario.saves and not claims.resume))
 
 
 def from_code(code: str) -> Scenario:

@@ -75,6 +75,7 @@ FAMILIES = (
         drawn.pipelines,
         _simplified,
         blamed=judges.owner,
+        may_fail=lambda scenario, claims: judges.must_fail(scenario),
         promises=_promises,
     ),
 )

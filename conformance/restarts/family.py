@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from conformance.contract import Claims
-from conformance.loader.scenario import CONDUCTS, from_code
+from conformance.loader.scenario import CONDUCTS, from_code, may_fail
 from conformance.loader.simpler import simplified
 from conformance.restarts import drawn, judges, judges_again, judges_others, judges_states, scenario
 from conformance.restarts.runs import runs
@@ -42,6 +42,7 @@ FAMILIES = (
             **{f"RESUME-{number}": ("RESUME-8", "RESUME-1") for number in (2, 3, 4, 5, 6, 7, 9, 11)},
             "RESUME-1": ("RESUME-8",),
         },
+        may_fail=may_fail,
         notes=_notes,
         promises=_promises,
     ),

@@ -26,6 +26,8 @@ from conformance.trial.tiers import Tier
 # one clause alone, the second number is tolerated for each clause, so that none masks another.
 _TOLERATED_HANGS = 6
 _TOLERATED_HANGS_OF_EACH = 2
+# How a run may not end, whatever was asked for.
+_NEVER_RIGHT = ("hung", "died", "endless")
 # Cases that are run again in new processes until one of them fails there too.
 _CONFIRMATIONS = 4
 
@@ -53,20 +55,29 @@ class Result:
     cases: dict[str, Case] = field(default_factory=dict)
     # Violated once, and not again in new processes.
     unconfirmed: dict[str, Scenario] = field(default_factory=dict)
+    # The smallest scenario whose main run failed without any clause saying so, and how it failed.
+    unowned: tuple[Scenario, str] | None = None
 
 
 class Campaign:
-    """The runs and verdicts of one family, by its name, against one fleet."""
+    """The runs and verdicts of one family, by its name, against one fleet.
 
-    def __init__(self, fleet: Fleet, claims: Claims, family: str, tier: Tier, seed: int = 0) -> None:
+    `examples`: how many scenarios are drawn, if not as many as the family says for the tier.
+    """
+
+    def __init__(
+        self, fleet: Fleet, claims: Claims, family: str, tier: Tier, seed: int = 0, examples: int | None = None
+    ) -> None:
         self.fleet = fleet
         self.claims = claims
         self.family: Family[Any] = FAMILIES[family]
         self.tier = tier
         self.seed = seed
         self.clauses = family_clauses(family, claims)
+        self._examples = self.family.examples.get(tier.name, 0) if examples is None else examples
         self._verdicts: dict[Scenario, dict[str, Verdict]] = {}
         self._hangs: Counter[str] = Counter()
+        self._unowned: dict[Scenario, str] = {}
 
     @property
     def scenarios(self) -> frozenset[Scenario]:
@@ -95,7 +106,18 @@ class Campaign:
         for clause in self.clauses:
             if clause.id in violated:
                 self._confirm(clause, known_kinds.get(clause.id, frozenset()), result)
+        result.unowned = self._failure_of_nobody()
         return result
+
+    def _failure_of_nobody(self) -> tuple[Scenario, str] | None:
+        """The smallest run that failed and that no clause accuses, if it fails in new processes too."""
+        for scenario in sorted(self._unowned, key=_size)[:_CONFIRMATIONS]:
+            self.fleet.renew()
+            trace = observe(self.fleet.lanes[0], self.family, scenario)
+            failure = unowned_failure(self.family, self.claims, trace, self._verdicts_on(trace))
+            if failure:
+                return scenario, failure
+        return None
 
     def _has_hung_enough(self, scenario: Scenario) -> bool:
         about = self.family.blamed(scenario)
@@ -127,10 +149,6 @@ class Campaign:
         draw(self.family.drawn(self.claims), self._examples, self.seed, lambda scenario: tried.setdefault(scenario))
         return list(tried)
 
-    @property
-    def _examples(self) -> int:
-        return self.family.examples[self.tier.name]
-
     def _run_ahead(self, scenarios: list[Scenario]) -> dict[Scenario, Trace]:
         """Run scenarios that spend their time waiting side by side, one lane each.
 
@@ -155,10 +173,14 @@ class Campaign:
         if scenario not in self._verdicts:
             trace = trace or observe(self.fleet.lanes[0], self.family, scenario)
             self._hangs[self.family.blamed(scenario)] += trace.hung
-            self._verdicts[scenario] = {
-                clause.id: verdict_of(self.fleet, self.claims, clause, trace)[0] for clause in self.clauses
-            }
+            self._verdicts[scenario] = self._verdicts_on(trace)
+            failure = unowned_failure(self.family, self.claims, trace, self._verdicts[scenario])
+            if failure:
+                self._unowned[scenario] = failure
         return self._verdicts[scenario]
+
+    def _verdicts_on(self, trace: Trace) -> dict[str, Verdict]:
+        return {clause.id: verdict_of(self.fleet, self.claims, clause, trace)[0] for clause in self.clauses}
 
     def _smallest(self, clause: Clause, known: frozenset[str]) -> Scenario:
         violating = self._violating(clause, known)
@@ -193,6 +215,24 @@ def replay(fleet: Fleet, claims: Claims, clause: Clause, scenario: Scenario) -> 
     fleet.renew()
     verdict, trace = verdict_of(fleet, claims, clause, observe(fleet.lanes[0], FAMILIES[clause.family], scenario))
     return (Case(clause.id, scenario, verdict[0], trace) if verdict else None), verdict is not None
+
+
+def unowned_failure(family: Family[Any], claims: Claims, trace: Trace, verdicts: Mapping[str, Verdict]) -> str:
+    """How the main run failed, if it did and no clause says so; else "".
+
+    A clause that accuses owns the failure. An error, but no hang and no death, is also owned by a clause that looked at
+    the run and found it right, and by a scenario in which an error is allowed.
+    """
+    failures = [(rank.rank, rank.failure) for rank in trace.main.ranks if rank.failure]
+    if not failures or any(verdicts.values()):
+        return ""
+    dead = [each for each in failures if each[1].kind in _NEVER_RIGHT]
+    if not dead and (
+        any(verdict is not None for verdict in verdicts.values()) or family.may_fail(trace.scenario, claims)
+    ):
+        return ""
+    rank, failure = (dead or failures)[0]
+    return f"rank {rank} {failure.sentence()}"
 
 
 def _news(verdict: Verdict, known: frozenset[str]) -> bool:

@@ -29,6 +29,8 @@ class Family(Generic[S]):
 
     `blamed`: the clause that would report a hang, where that is one clause's alone. `hides`: for a clause, those whose
     violation keeps it from being judged; `of_failed_runs`: the clauses that alone are judged on a run that failed.
+    `may_fail`: whether an error is allowed, whatever the clauses say, because something was to fail or the request
+    can't be met. To hang or to die is never allowed.
 
     `smoke`: why the adapter can't be used, or "", before anything is judged. `notes`: what a reader of the report must
     know beside the outcomes. `promises`: what the clauses that held entitle to, weakest first.
@@ -45,6 +47,7 @@ class Family(Generic[S]):
     blamed: Callable[[S], str] = lambda scenario: ""
     hides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     of_failed_runs: tuple[str, ...] = ()
+    may_fail: Callable[[S, Claims], bool] = lambda scenario, claims: False
     smoke: Callable[[Lane, Claims], str] = lambda lane, claims: ""
     notes: Callable[[Claims], Iterable[str]] = lambda claims: ()
     promises: Callable[[Claims, frozenset[str]], Iterable[str]] = lambda claims, held: ()

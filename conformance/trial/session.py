@@ -19,7 +19,7 @@ from conformance.trial.family import FAMILIES
 from conformance.trial.known import Known, parse_known
 from conformance.trial.outcome import KnownCase, Outcome, Report
 from conformance.trial.tiers import TIERS, Tier
-from conformance.trial.unjudged import hidden_by, not_again, too_seldom
+from conformance.trial.unjudged import hidden_by, not_again, of_nobody, too_seldom
 
 _LONGEST_PATIENCE = 86_400.0
 # Of a run in which the suite itself failed, and of one whose adapter can't be used.
@@ -181,6 +181,14 @@ class Session:
         return "; ".join(dict.fromkeys(known.reason for known in self.known[clause.id]))
 
     def _judged(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
+        outcome = self._judged_alone(clause, result, blank)
+        # One clause of the family tells it: the first that was asked for and has nothing else to tell.
+        if result.unowned and outcome.status == "HOLDS":
+            (scenario, failure), result.unowned = result.unowned, None
+            return replace(outcome, status="NOT EXERCISED", note=of_nobody(clause, scenario, failure))
+        return outcome
+
+    def _judged_alone(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
         exercised = result.exercised[clause.id]
         known = self._known_cases.get(clause.id, ())
         outcome = replace(blank, exercised=exercised, case=result.cases.get(clause.id), known=known)

@@ -31,3 +31,12 @@ def not_again(clause: Clause, scenario: Scenario) -> str:
         "depends on chance (a race, the clock) or on what its process had loaded before; "
         f"look further with --case={case}"
     )
+
+
+def of_nobody(clause: Clause, scenario: Scenario, failure: str) -> str:
+    """What is known of a run that failed without any clause being violated by that."""
+    case = f"{clause.id}-{scenario.code}"
+    return (
+        f"a run failed and no clause says why, so nothing is said about it: in the case {scenario.code} "
+        f"({scenario.describe()}) {failure}; look at it with --case={case}"
+    )

@@ -1,7 +1,7 @@
 """The families of chapter 4: worker processes over map-style datasets, and iterable datasets."""
 
 from conformance.loader.runs import runs
-from conformance.loader.scenario import from_code
+from conformance.loader.scenario import from_code, may_fail
 from conformance.loader.simpler import simplified
 from conformance.trial.family import Family
 from conformance.workers import drawn, judges, judges_life
@@ -20,6 +20,7 @@ FAMILIES = (
         drawn.with_workers,
         simplified,
         of_failed_runs=("WORK-1",),
+        may_fail=may_fail,
     ),
     Family(
         "iterable",
@@ -30,5 +31,6 @@ FAMILIES = (
         drawn.iterable_style,
         simplified,
         of_failed_runs=("WORK-3", "WORK-4"),
+        may_fail=may_fail,
     ),
 )

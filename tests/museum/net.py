@@ -65,7 +65,8 @@ def digest(scenarios: list[Scenario]) -> str:
 
 def one_of_each_family() -> dict[str, type[KnownBad]]:
     """The first known-bad loader of the museum that a family's clause kills."""
-    return {CLAUSES[loader.clause].family: loader for loader in reversed(MUSEUM)}
+    # How much memory was held, which LEAK-5 writes down, is another number each time.
+    return {CLAUSES[loader.clause].family: loader for loader in reversed(MUSEUM) if loader.clause != "LEAK-5"}
 
 
 def report_of(loader: type[KnownBad]) -> str:

@@ -1,0 +1,87 @@
+"""No run is green in which something failed that no clause reports."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from conformance.clauses import CLAUSES, FAMILIES
+from conformance.contract import Claims
+from conformance.processes.resolve import resolve
+from conformance.processes.sources import source_of
+from conformance.trace import Epoch, Failure, RankRun, Run, Trace
+from conformance.trial.campaign import family_clauses, unowned_failure
+from conformance.trial.session import Options, Session
+from conformance.trial.tiers import TIERS
+from tests.harness.plain_loader import PlainLoader
+
+CLAIMS = {"reference": resolve("reference").claims, "torch": resolve("torch").claims, "none": Claims()}
+HUNG = Failure("hung", "step", "no answer within 10 s")
+DIED = Failure("died", "step", "the process ended with exit code 1")
+RAISED = Failure("raised", "step", "RuntimeError: no reason", 0)
+# How each rank may end: at once, or after the beginning of an epoch.
+ENDS = {
+    "hangs": RankRun(0, (), HUNG),
+    "dies": RankRun(0, (), DIED),
+    "raises": RankRun(0, (Epoch(0, ((0,),), failure=RAISED),), RAISED),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_failure_in_any_listed_scenario_is_told(name: str, end: str) -> None:
+    """A clause accuses the run; or nobody does, and then the run of the suite is not green, unless it may fail so."""
+    claims, silent = CLAIMS[name], []
+    for family in FAMILIES.values():
+        clauses = family_clauses(family.name, claims)
+        for scenario in family.listed(claims, TIERS["gate"]) if clauses else ():
+            trace = Trace(scenario, (Run("main", (ENDS[end],)),))
+            verdicts = {clause.id: clause.judge(scenario, claims, trace) for clause in clauses}
+            told = any(verdicts.values()) or unowned_failure(family, claims, trace, verdicts)
+            looked = any(verdict is not None for verdict in verdicts.values()) or family.may_fail(scenario, claims)
+            if not told and (end != "raises" or not looked):
+                silent.append(f"{family.name} {scenario.code}")
+    assert [] == silent
+
+
+class HangsWhenDropped(PlainLoader):
+    """It waits for ever when the last reference goes, unless it was closed."""
+
+    closed = False
+
+    def close(self) -> None:
+        """Nothing is waited for any more."""
+        self.closed = True
+
+    def __del__(self) -> None:
+        if not self.closed:
+            threading.Event().wait()
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    """The quick tier over that loader."""
+    source, name = source_of(lambda request: HangsWhenDropped(request), dict(when_keeping="uneven"))
+    with Session(source, name, Options(tier="quick", patience=0.5)) as session:
+        yield session
+
+
+def test_a_hang_that_no_clause_reports_is_not_green(session: Session) -> None:
+    """One clause of the family says so, with the case; the others hold."""
+    wanted = [CLAUSES[clause] for clause in ("WORK-12", "WORK-13", "WORK-15")]
+    first, *others = session.report(wanted).outcomes
+    assert ("NOT EXERCISED", True) == (first.status, first.fails(strict=False))
+    assert "a run failed and no clause says why" in first.note
+    assert "in the case n3,w1,b3,keep,e2,dropped" in first.note
+    assert "rank 0 hung: no answer within 0.5 s (in step)" in first.note
+    assert {"HOLDS"} == {outcome.status for outcome in others}
+
+
+def test_an_error_that_a_clause_has_looked_at_is_owned() -> None:
+    """It found nothing wrong with it; a hang needs a clause that accuses."""
+    family: Any = FAMILIES["map"]
+    scenario = next(iter(family.listed(Claims(), TIERS["gate"])))
+    for end, expected in (("raises", ""), ("hangs", "rank 0 hung: no answer within 10 s (in step)")):
+        trace = Trace(scenario, (Run("main", (ENDS[end],)),))
+        assert expected == unowned_failure(family, Claims(), trace, {"PART-1": []})
