@@ -7,8 +7,8 @@ stands in the folders:
 - `rules/`: how many (`arithmetic`), which (`partition`), in which order (`shuffle`), step by step (`sampler`), by which
   worker (`splitting`); pure functions, each line below the clause that it obeys
 - `options/`: what is asked for, and where the values come from
-- `loading/`: how a step is made (`collate`, `worker`), what an error makes of it (`faults`), and how an epoch ends
-  (`passes`, `processes`) or is resumed (`restarts`)
+- `loading/`: how a step is made (`collate`, `join`, `worker`), what an error makes of it (`faults`), and how an epoch
+  ends (`passes`, `processes`) or is resumed (`restarts`)
 - `ahead/`: the ring of shared memory, and the processes that fill it
 - `device/`: a step on the emulated device; `launch/`: one program as several instances; `pipelines/`: graphs of pipes
 

@@ -4,7 +4,7 @@ Four kinds of request, told apart once in `torch_arguments`:
 
     a map-style dataset          epochs of ours: sharded over ranks, shuffled as a function of (seed, epoch)
     with `sampler=`              the user's order, cut into steps by torch
-    with `batch_sampler=`        the user's batches, several of which make a step
+    with `batch_sampler=`        the user's batches, each one micro-batch, several of which make a step (`join.py`)
     an iterable-style dataset    the dataset's own order, cut into steps by torch
 
 The last three decide themselves which samples a process gets, so they refuse automatic partitioning.
