@@ -195,6 +195,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _passes=weakref.WeakSet())
+        # A copy of options is open, but those of a loader are in use.
+        self._options._freeze()
 
     def __len__(self) -> int:
         # COUNT-4, ASYNC-10

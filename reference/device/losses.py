@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import torch
 
 from ..rules.checks import show
+from .errors import ModelError
 from .tensors import places_in
 from .watching import Watch, sources
 
@@ -53,17 +54,17 @@ class _Result:
 
 
 def loss_of(returned: Any, watch: Watch) -> torch.Tensor:
-    """Return the loss in what a model returned while it was watched. ValueError if there is none, or more than one."""
+    """Return the loss in what a model returned while it was watched. ModelError if there is none, or more than one."""
     # What stands in two places is one result.
     results = list({id(tensor): _Result(place, tensor) for place, tensor in places_in(returned)}.values())
     if not results:
-        raise ValueError(
+        raise ModelError(
             f"The model returns {show(returned)}, but in training it must return its loss, alone or among its results."
         )
     marked = [each for each in results if each.is_marked]
     found = _outermost(marked) if marked else _found(results, watch)
     if len(found) > 1:
-        raise ValueError(
+        raise ModelError(
             f"The model returns more than one result that may be its loss: {' and '.join(map(str, found))}. Mark the "
             f"one to train with poptorch.identity_loss(x, 'none'), their sum for example, or detach() the others."
         )
@@ -102,7 +103,7 @@ def _checked(loss: _Result) -> torch.Tensor:
 
 
 def _refuse(results: list[_Result]) -> NoReturn:
-    raise ValueError(
+    raise ModelError(
         f"The model returns {' and '.join(map(str, results))}, but in training it must return its loss: one number "
         f"with a gradient. Reduce it, by poptorch.identity_loss(x, 'mean') for example, don't detach it, and call "
         f"model.train() if it returns a loss in training only."

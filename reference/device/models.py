@@ -21,6 +21,7 @@ import torch
 from ..options.options import Options
 from ..rules.checks import check_type
 from .executor import Executor, parameters_of, plan_calls
+from .wrapping import claim, free
 
 _DEFAULT_LEARNING_RATE = 0.01
 
@@ -36,7 +37,12 @@ class PoplarExecutor:
         self._user_model = model
         self._options = options.clone()
         self._training = training
-        self._executor = Executor(model, self._options, plan_calls(self._options, training), optimizer)
+        plan = plan_calls(self._options, training)
+        # Only here: the user's own options may be those of a training and of an inference model.
+        self._options.set(output_mode=plan.mode)
+        self._executor = Executor(model, self._options, plan, optimizer)
+        if training:
+            claim(model, self)
         options._freeze()
         self._options._freeze()
         self._is_compiled = False
@@ -62,7 +68,11 @@ class PoplarExecutor:
         return self._is_compiled
 
     def destroy(self) -> None:
-        """Free the device. May be called any number of times; the next call takes it again, the weights stay."""
+        """Free the device and the module, which may be wrapped again. May be called any number of times.
+
+        A call afterwards takes the device again; the weights stay.
+        """
+        free(self._user_model, self)
         self._is_compiled = self._is_attached = False
 
     def attachToDevice(self) -> None:
@@ -119,7 +129,7 @@ class PoplarExecutor:
 
     @property
     def options(self) -> Options:
-        """The model's own copy of the options it was built with, frozen."""
+        """The model's own copy of its options, frozen; `output_mode` says what Default stands for."""
         return self._options
 
     def __getattr__(self, name: str) -> Any:
@@ -145,7 +155,8 @@ def trainingModel(
 ) -> PoplarExecutor:
     """Return the module as the device trains it; without an optimizer, by torch's SGD with a learning rate of 0.01.
 
-    The module returns its loss last, or alone.
+    The module returns its loss, alone or among its results (`losses.py`). Raises RuntimeError for one that another
+    model trains.
     """
     module = _module_of(model)
     if optimizer is None:
