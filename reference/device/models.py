@@ -21,7 +21,7 @@ import torch
 from ..options.options import Options
 from ..rules.checks import check_type
 from .executor import Executor, parameters_of, plan_calls
-from .wrapping import claim, free
+from .wrapping import check_trains, claim, free
 
 _DEFAULT_LEARNING_RATE = 0.01
 
@@ -52,16 +52,22 @@ class PoplarExecutor:
         """Run one step of [device iterations x accumulation x replicas x micro-batch, ...] tensors.
 
         Returns what the module returns, of the micro-batches that the output mode names. Raises ValueError for a step
-        that does not divide.
+        that does not divide, RuntimeError if another model has taken the module.
         """
+        self._take_module()
         results = self._executor.run((args, kwargs))
         self._is_compiled = self._is_attached = True
         return results
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Refuse a step that could not be run. Nothing is run, and no weight changes."""
+        self._take_module()
         self._executor.prepare((args, kwargs))
         self._is_compiled = self._is_attached = True
+
+    def _take_module(self) -> None:
+        if self._training:
+            check_trains(self._user_model, self)
 
     def isCompiled(self) -> bool:
         """Whether `compile` or a call came before, and `destroy` did not."""
@@ -155,8 +161,8 @@ def trainingModel(
 ) -> PoplarExecutor:
     """Return the module as the device trains it; without an optimizer, by torch's SGD with a learning rate of 0.01.
 
-    The module returns its loss, alone or among its results (`losses.py`). Raises RuntimeError for one that another
-    model trains.
+    The module returns its loss, alone or among its results (`losses.py`). Another model that trains it loses it, with a
+    warning (`wrapping.py`).
     """
     module = _module_of(model)
     if optimizer is None:

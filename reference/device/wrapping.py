@@ -1,14 +1,23 @@
 """Decides that a module is trained by one model at a time, and how it is freed: by `destroy()`, its own or the model's.
 
-Two models that train one module would each keep a state of its optimizer, and undo one another's updates.
+Two models that train one module would each keep a state of its optimizer, and undo one another's updates. So the model
+that was made last has the module, with a warning if it took it from another one, and that one's next call is an error.
+PopTorch raises the error at once; but its data-loading tutorial wraps one module twice, and must run.
 """
 
+import warnings
 import weakref
 from typing import Any
 
 import torch
 
 _trained: "weakref.WeakKeyDictionary[torch.nn.Module, weakref.ref[Any]]" = weakref.WeakKeyDictionary()
+
+# PopTorch's words, which scripts compare.
+_TWICE = (
+    "Model has already been wrapped in 'poptorch.trainingModel'. Call model.destroy() on the model to unwrap before "
+    "wrapping again."
+)
 
 
 class Destroy:
@@ -32,23 +41,33 @@ class Destroy:
 
 
 def claim(module: torch.nn.Module, model: Any) -> None:
-    """Note that the model trains the module. Raises RuntimeError if another one does."""
-    other = _trained.get(module)
-    if other is not None and other() is not None:
-        error = RuntimeError(
-            "Model has already been wrapped in 'poptorch.trainingModel'. Call model.destroy() on the model to unwrap "
-            "before wrapping again."
+    """Note that the model trains the module from now on. Warns if another one did."""
+    if _trainer(module) is not None:
+        warnings.warn(
+            f"{_TWICE} The earlier model trains it no more, and its next call is an error.", UserWarning, stacklevel=4
         )
-        # The message is PopTorch's own, which scripts compare.
-        error.add_note("Or train a copy: poptorch.trainingModel(copy.deepcopy(model)).")
-        raise error
     _trained[module] = weakref.ref(model)
     if isinstance(getattr(module, "destroy", None), Destroy | None):
         # Beside torch's own bookkeeping; a module with a method of this name keeps it.
         vars(module)["destroy"] = Destroy(model)
 
 
+def check_trains(module: torch.nn.Module, model: Any) -> None:
+    """Raise RuntimeError if another model has taken the module; take it if nobody has it."""
+    trainer = _trainer(module)
+    if trainer is None:
+        _trained[module] = weakref.ref(model)
+    elif trainer is not model:
+        raise RuntimeError(f"{_TWICE} This model was made before the one that trains it now: call that one.")
+
+
+def _trainer(module: torch.nn.Module) -> Any:
+    """Return the model that trains the module, or None."""
+    found = _trained.get(module)
+    return None if found is None else found()
+
+
 def free(module: torch.nn.Module, model: Any) -> None:
     """Note that the model trains the module no more."""
-    if (other := _trained.get(module)) is not None and other() is model:
+    if _trainer(module) is model:
         del _trained[module]

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from ..rules.checks import check_integer, check_type, show
 from .hardware import Setter
-from .readable import MISSING, READABLE
+from .readable import MISSING, READABLE, Readable
 
 
 class Group:
@@ -30,7 +30,6 @@ class Group:
         self._values: dict[str, object] = dict(defaults)
         self._hardware_setters = setters
         self._recorded: dict[str, Any] = {}
-        self._readable = READABLE.get(path.removeprefix("Options").removeprefix("."), {})
 
     def set(self, **values: object) -> Self:
         """Set values by name. Raises AttributeError for an unknown name, TypeError for another type."""
@@ -43,6 +42,11 @@ class Group:
             else:
                 raise AttributeError(self._unknown(name))
         return self
+
+    @property
+    def _readable(self) -> dict[str, Readable]:
+        """The values of hardware setters. Looked up, and not kept: options travel to other processes."""
+        return READABLE.get(self._path.removeprefix("Options").removeprefix("."), {})
 
     def exists(self, option: str) -> bool:
         """Return whether there is a value of this name; some exist only once they were set."""

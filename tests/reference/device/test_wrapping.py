@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,17 +14,37 @@ import reference as poptorch
 from reference import OutputMode
 from tests.reference.device.device_probes import Regression, options, step, weights
 
+TWICE = r"^Model has already been wrapped in 'poptorch\.trainingModel'\. Call model\.destroy\(\)"
 
-def test_wrapping_twice_is_an_error() -> None:
-    """With PopTorch's words, which say what to do."""
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_wrapping_twice_is_told(wrapped: bool) -> None:
+    """By a warning with PopTorch's words; and the earlier model is of no use any more, whatever is asked of it."""
     module = Regression()
-    model = poptorch.trainingModel(module)
-    for again in (module, model):
-        with pytest.raises(
-            RuntimeError, match=r"already been wrapped in 'poptorch\.trainingModel'\. Call model\.destr"
-        ):
-            poptorch.trainingModel(again)
-    model(*step(2))
+    earlier = poptorch.trainingModel(module)
+    with pytest.warns(UserWarning, match=TWICE):
+        later = poptorch.trainingModel(earlier if wrapped else module)
+    before = weights(module)
+    for ask in (earlier, earlier.compile):
+        with pytest.raises(RuntimeError, match=TWICE):
+            ask(*step(2))
+    assert torch.equal(before[0], weights(module)[0])
+    later(*step(2))
+    assert not torch.equal(before[0], weights(module)[0])
+
+
+def test_a_model_that_was_displaced_may_take_the_module_back() -> None:
+    """Once the other one has freed it."""
+    module = Regression()
+    earlier = poptorch.trainingModel(module)
+    with pytest.warns(UserWarning, match=TWICE):
+        later = poptorch.trainingModel(module)
+    earlier.destroy()
+    later(*step(2))
+    later.destroy()
+    earlier(*step(2))
+    with pytest.raises(RuntimeError, match=TWICE):
+        later(*step(2))
 
 
 FREED: list[Callable[[Any, Any], Any]] = [
@@ -40,7 +61,8 @@ def test_a_module_that_was_freed_can_be_wrapped_again(free: Callable[[Any, Any],
     model = poptorch.trainingModel(module)
     free(module, model)
     assert not model.isAttachedToDevice()
-    again = poptorch.trainingModel(module)
+    with warnings.catch_warnings(action="error"):
+        again = poptorch.trainingModel(module)
     before = weights(module)
     again(*step(2))
     assert not torch.equal(before[0], weights(module)[0])
@@ -51,8 +73,9 @@ def test_a_module_that_was_freed_can_be_wrapped_again(free: Callable[[Any, Any],
 def test_a_model_that_nobody_has_frees_its_module() -> None:
     """A script may build one in a function, and forget it."""
     module = Regression()
-    poptorch.trainingModel(module)(*step(2))
-    poptorch.trainingModel(module)(*step(2))
+    with warnings.catch_warnings(action="error"):
+        poptorch.trainingModel(module)(*step(2))
+        poptorch.trainingModel(module)(*step(2))
     module.destroy()
 
 
