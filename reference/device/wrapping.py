@@ -58,7 +58,7 @@ def check_trains(module: torch.nn.Module, model: Any) -> None:
     if trainer is None:
         _trained[module] = weakref.ref(model)
     elif trainer is not model:
-        raise RuntimeError(f"{_TWICE} This model was made before the one that trains it now: call that one.")
+        raise RuntimeError(f"{_TWICE} Another model trains the module now: call that one.")
 
 
 def _trainer(module: torch.nn.Module) -> Any:
