@@ -7,8 +7,8 @@ stands in the folders:
 - `rules/`: how many (`arithmetic`), which (`partition`), in which order (`shuffle`), step by step (`sampler`), by which
   worker (`splitting`); pure functions, each line below the clause that it obeys
 - `options/`: what is asked for, and where the values come from
-- `loading/`: how a step is made (`collate`, `worker`), what an error makes of it (`faults`), and how an epoch ends
-  (`passes`, `processes`) or is resumed (`restarts`)
+- `loading/`: how a step is made (`collate`, `join`, `worker`), what an error makes of it (`faults`), and how an epoch
+  ends (`passes`, `processes`) or is resumed (`restarts`)
 - `ahead/`: the ring of shared memory, and the processes that fill it
 - `device/`: a step on the emulated device; `launch/`: one program as several instances; `pipelines/`: graphs of pipes
 
@@ -23,16 +23,18 @@ To follow one step from the loop to shared memory, read in this order:
 6. `ahead/layout.py` and `ahead/gather.py`: where an item's tensors lie in a slot; `ahead/shared_memory.py`: the slots
 """
 
-from . import optim
+from . import optim, options
 from .accessor import AsynchronousDataAccessor
 from .ahead.layout import ICustomArgParser, registerCustomArgParser
 from .dataloader import DataLoader
+from .device.errors import Error, RecoverableError, UnrecoverableError
 from .device.hardware import (
     BeginBlock,
     Block,
     BlockFunction,
     ipu_print_tensor,
     ipuHardwareIsAvailable,
+    isRunningOnIpu,
     nop,
     recomputationCheckpoint,
     set_available_memory,
@@ -58,6 +60,7 @@ from .enums import (
     VariableRetrievalMode,
 )
 from .options.execution import (
+    Attribute,
     ParallelPhasedExecution,
     Phase,
     PipelinedExecution,
@@ -73,6 +76,7 @@ from .rules.splitting import split, split_worker_init_fn
 
 __all__ = [
     "AsynchronousDataAccessor",
+    "Attribute",
     "AutoStage",
     "BeginBlock",
     "Block",
@@ -82,6 +86,7 @@ __all__ = [
     "ConnectionType",
     "DataLoader",
     "DataLoaderMode",
+    "Error",
     "HalfFloatCastingBehavior",
     "ICustomArgParser",
     "Liveness",
@@ -94,6 +99,7 @@ __all__ = [
     "PipelinedExecution",
     "Plan",
     "PoplarExecutor",
+    "RecoverableError",
     "ReductionType",
     "SerialPhasedExecution",
     "ShardedExecution",
@@ -102,14 +108,17 @@ __all__ = [
     "Stage",
     "SyncPattern",
     "TensorLocationSettings",
+    "UnrecoverableError",
     "VariableRetrievalMode",
     "identity_loss",
     "inferenceModel",
     "ipuHardwareIsAvailable",
     "ipu_print_tensor",
+    "isRunningOnIpu",
     "make_plan",
     "nop",
     "optim",
+    "options",
     "recomputationCheckpoint",
     "registerCustomArgParser",
     "setLogLevel",

@@ -37,6 +37,7 @@ from .loading.request import count_own_steps, make_request, torch_arguments, war
 from .loading.restarts import Counted, Position, counted_in, position_of, state_of
 from .loading.worker import NextEpoch, Starting
 from .options.options import Options
+from .rules.sampler import CombinedBatchSampler
 from .rules.shuffle import check_epoch, worker_seed
 
 
@@ -169,8 +170,10 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         # torch reads a loader's attributes when it makes an iterator. What it reads, and its workers run, are
         # wrappers; the loader itself shows what the user gave.
         twin = copy.copy(self)
-        # A data pipe has ways of its own to be seeded and split, which torch looks for in its type.
-        if not isinstance(self.dataset, torch.utils.data.IterDataPipe | torch.utils.data.MapDataPipe):
+        # A data pipe has ways of its own to be seeded and split, which torch looks for in its type; but torch can't
+        # read the batches of a step that are kept apart.
+        is_pipe = isinstance(self.dataset, torch.utils.data.IterDataPipe | torch.utils.data.MapDataPipe)
+        if not is_pipe or isinstance(self.batch_sampler, CombinedBatchSampler):
             twin.__dict__.update(
                 dataset=Source(self.dataset),
                 collate_fn=Collating(self.collate_fn),
@@ -192,6 +195,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _passes=weakref.WeakSet())
+        # A copy of options is open, but those of a loader are in use.
+        self._options._freeze()
 
     def __len__(self) -> int:
         # COUNT-4, ASYNC-10

@@ -42,10 +42,11 @@ class ReductionType(IntEnum):
 
 
 class MeanReductionStrategy(IntEnum):
-    """When a mean of gradients is divided: while it is summed, or afterwards."""
+    """When a mean of gradients is divided: while it is summed, or afterwards. No effect here: it is the same mean."""
 
     Running = 0
     Post = 1
+    PostAndLoss = 2
 
 
 class CommGroupType(IntEnum):
@@ -78,6 +79,7 @@ class HalfFloatCastingBehavior(IntEnum):
 
     FloatDowncastToHalf = 0
     HalfUpcastToFloat = 1
+    Default = 2
 
 
 class OverlapMode(IntEnum):

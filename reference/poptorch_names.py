@@ -13,6 +13,7 @@ other) would be worse than either. The launcher says so (`note_of_hidden`, in `l
 import importlib
 import sys
 from types import ModuleType
+from typing import NoReturn
 
 # What PopTorch's own name for itself is followed by: the last one with this shape, and that it is not it.
 _VERSION = "3.3.0+loaderspec"
@@ -30,11 +31,19 @@ def install() -> None:
     poptorch.__path__ = []
     poptorch.__file__ = reference.__file__
     vars(poptorch).update({name: getattr(reference, name) for name in reference.__all__}, __version__=_VERSION)
+    vars(poptorch)["__getattr__"] = _missing
     names: dict[str, ModuleType] = {"poptorch": poptorch, "popdist": popdist, "popdist.poptorch": popdist.poptorch}
     for name in _MODULES:
         names[f"poptorch.{name}"] = _alone(importlib.import_module(f"{reference.__name__}.{name}"))
         vars(poptorch)[name] = names[f"poptorch.{name}"]
     sys.modules.update(names)
+
+
+def _missing(name: str) -> NoReturn:
+    raise AttributeError(
+        f"module 'poptorch' has no attribute {name!r}: the emulation does not serve it; the last table of "
+        f"specs/6-device.md lists what else it does not, and what to use."
+    )
 
 
 def _alone(module: ModuleType) -> ModuleType:

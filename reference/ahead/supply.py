@@ -16,6 +16,7 @@ from torch.utils.data._utils import worker as torch_worker
 from ..loading.collate import collate
 from ..loading.faults import Collating, Failure, Source
 from ..loading.worker import Starting, seed_generators, seed_worker
+from ..rules.sampler import MicroBatches
 from ..rules.shuffle import worker_seed
 from .gather import gather, layout_of_gathered, put_samples, tensors_to_gather
 from .layout import Layout, rebuild, structure_of, walk
@@ -189,7 +190,7 @@ class _Worker:
 
 
 class Batches(_Worker):
-    """Steps of a map-style dataset: the order names the samples, or, without batches, the one sample."""
+    """Steps of a map-style dataset: the order names the samples, batch by batch, or without batches the one sample."""
 
     def layout(self, order: Order) -> Layout | None:
         """Known where the step will be gathered."""
@@ -200,7 +201,8 @@ class Batches(_Worker):
     def item(self, order: Order) -> Any:
         """Return the step, or a Failure."""
         self.begins(order)
-        samples = self.source.__getitems__(order.ask) if isinstance(order.ask, list) else self.source[order.ask]
+        is_batched = isinstance(order.ask, list | MicroBatches)
+        samples = self.source.__getitems__(order.ask) if is_batched else self.source[order.ask]
         self.rows = len(order.ask) if isinstance(order.ask, list) else 0
         return Collating(self.collate_fn, sends=False)(samples)
 

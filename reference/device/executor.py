@@ -21,6 +21,7 @@ from .losses import loss_of
 from .micro_batches import Factors, cut, factors_of, synthetic
 from .outputs import check_period, chosen_mode, returned
 from .tensors import mapped
+from .watching import Watch
 
 
 @dataclass(frozen=True)
@@ -98,12 +99,16 @@ class Executor:
     def _micro_batch(self, arguments: Any, made: Any, part: int) -> Any:
         """Run one micro-batch of one replica; return its results, which nothing changes afterwards."""
         given, named = cut(arguments, self.plan.factors, part) if made is None else mapped(made, torch.clone)
-        # DEVICE-14: in inference there is nothing but the module's own forward.
-        with torch.set_grad_enabled(self.optimizer is not None):
-            result = self.module(*given, **named)
-            if self.optimizer is not None:
+        if self.optimizer is None:
+            # DEVICE-14: in inference there is nothing but the module's own forward.
+            with torch.no_grad():
+                result = self.module(*given, **named)
+        else:
+            with torch.enable_grad():
+                with Watch() as watch:
+                    result = self.module(*given, **named)
                 # DEVICE-4, DEVICE-5: autograd adds the micro-batches up; divided, they add up to their mean.
-                (loss_of(result) / self.plan.gradient_divisor).backward()  # type: ignore[no-untyped-call]
+                (loss_of(result, watch) / self.plan.gradient_divisor).backward()  # type: ignore[no-untyped-call]
         return mapped(result, lambda tensor: tensor.detach().clone())
 
     def _update(self) -> None:

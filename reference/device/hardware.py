@@ -85,5 +85,10 @@ def ipuHardwareIsAvailable(num_ipus: int = 1) -> bool:
     return False
 
 
+def isRunningOnIpu() -> bool:
+    """Return False, within a model too: of two ways that it has, it takes the one for a CPU."""
+    return False
+
+
 def setLogLevel(level: str | int) -> None:
     """Accept how much the device would log."""

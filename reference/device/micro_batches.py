@@ -13,6 +13,7 @@ import torch
 from ..enums import CommGroupType
 from ..loading.request import distinct_inputs
 from ..options.options import Options
+from .errors import ModelError
 from .tensors import found_in, mapped
 
 # Of synthetic data; one that a script will hardly use for data of its own.
@@ -46,16 +47,16 @@ class Factors:
         return time * self.inputs + group
 
     def check(self, arguments: Any) -> None:
-        """Raise ValueError unless the first axis of every tensor can be divided."""
+        """Raise ModelError, a ValueError, unless the first axis of every tensor can be divided."""
         for number, tensor in enumerate(found_in(arguments)):
             if tensor.dim() == 0 and self.parts > 1:
-                raise ValueError(
+                raise ModelError(
                     f"Input {number} has no axis, but the first one is divided into {self.parts} micro-batches "
                     f"({self._product()}): give each micro-batch a row of its own, tensor.expand({self.parts})."
                 )
             # DEVICE-7: nothing is cut off, and no micro-batch is smaller than another.
             if tensor.dim() and (len(tensor) == 0 or len(tensor) % self.parts):
-                raise ValueError(
+                raise ModelError(
                     f"Input {number} has {len(tensor)} samples, which can't be divided into {self.parts} equal "
                     f"micro-batches ({self._product()}): give a multiple of {self.parts}, or change a factor; the "
                     f"DataLoader does so if it is built with the same options."

@@ -21,6 +21,7 @@ import torch
 from ..options.options import Options
 from ..rules.checks import check_type
 from .executor import Executor, parameters_of, plan_calls
+from .wrapping import check_trains, claim, free
 
 _DEFAULT_LEARNING_RATE = 0.01
 
@@ -36,7 +37,12 @@ class PoplarExecutor:
         self._user_model = model
         self._options = options.clone()
         self._training = training
-        self._executor = Executor(model, self._options, plan_calls(self._options, training), optimizer)
+        plan = plan_calls(self._options, training)
+        # Only here: the user's own options may be those of a training and of an inference model.
+        self._options.set(output_mode=plan.mode)
+        self._executor = Executor(model, self._options, plan, optimizer)
+        if training:
+            claim(model, self)
         options._freeze()
         self._options._freeze()
         self._is_compiled = False
@@ -46,23 +52,33 @@ class PoplarExecutor:
         """Run one step of [device iterations x accumulation x replicas x micro-batch, ...] tensors.
 
         Returns what the module returns, of the micro-batches that the output mode names. Raises ValueError for a step
-        that does not divide.
+        that does not divide, RuntimeError if another model has taken the module.
         """
+        self._take_module()
         results = self._executor.run((args, kwargs))
         self._is_compiled = self._is_attached = True
         return results
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Refuse a step that could not be run. Nothing is run, and no weight changes."""
+        self._take_module()
         self._executor.prepare((args, kwargs))
         self._is_compiled = self._is_attached = True
+
+    def _take_module(self) -> None:
+        if self._training:
+            check_trains(self._user_model, self)
 
     def isCompiled(self) -> bool:
         """Whether `compile` or a call came before, and `destroy` did not."""
         return self._is_compiled
 
     def destroy(self) -> None:
-        """Free the device. May be called any number of times; the next call takes it again, the weights stay."""
+        """Free the device and the module, which may be wrapped again. May be called any number of times.
+
+        A call afterwards takes the device again; the weights stay.
+        """
+        free(self._user_model, self)
         self._is_compiled = self._is_attached = False
 
     def attachToDevice(self) -> None:
@@ -119,7 +135,7 @@ class PoplarExecutor:
 
     @property
     def options(self) -> Options:
-        """The model's own copy of the options it was built with, frozen."""
+        """The model's own copy of its options, frozen; `output_mode` says what Default stands for."""
         return self._options
 
     def __getattr__(self, name: str) -> Any:
@@ -145,7 +161,8 @@ def trainingModel(
 ) -> PoplarExecutor:
     """Return the module as the device trains it; without an optimizer, by torch's SGD with a learning rate of 0.01.
 
-    The module returns its loss last, or alone.
+    The module returns its loss, alone or among its results (`losses.py`). Another model that trains it loses it, with a
+    warning (`wrapping.py`).
     """
     module = _module_of(model)
     if optimizer is None:

@@ -19,13 +19,19 @@ Tensors = list[torch.Tensor]
 
 def found_in(value: Any) -> Iterator[torch.Tensor]:
     """Yield the tensors of a value, in order."""
+    return (tensor for _, tensor in places_in(value))
+
+
+def places_in(value: Any, name: str = "result") -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors of a value with their places, `result[0]['loss']` for example, in order."""
     if isinstance(value, torch.Tensor):
-        yield value
+        yield name, value
     elif type(value) in parsers():
-        yield from parsers()[type(value)].yieldTensors(value)
+        for number, tensor in enumerate(parsers()[type(value)].yieldTensors(value)):
+            yield f"{name}<{number}>", tensor
     elif isinstance(value, dict | list | tuple):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from found_in(each)
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places_in(each, f"{name}[{key!r}]")
 
 
 def mapped(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:

@@ -31,25 +31,27 @@ _NUMBERS = (bool, int, float, complex)
 
 def collate(samples: list[Any]) -> Any:
     """Return the batch of the samples, by the rule above. Raises TypeError or ValueError if they do not agree."""
+    if not samples:
+        raise ValueError("A batch without a sample can't be collated: let the batch sampler give no empty batch.")
     first = samples[0]
-    _check_alike([_kind(sample) for sample in samples], "types")
+    check_alike([_kind(sample) for sample in samples], "types")
     if isinstance(first, torch.Tensor):
         # WORK-17: stacking would turn an integer next to a fraction into a fraction.
-        _check_alike([sample.dtype for sample in samples], "dtypes")
+        check_alike([sample.dtype for sample in samples], "dtypes")
         return torch.stack(samples)
     # Text and bytes of numpy are also text and bytes of Python, and numpy's floats are floats.
     if isinstance(first, _LISTED):
         return list(samples)
     if isinstance(first, np.ndarray | np.generic):
-        _check_alike([sample.dtype for sample in samples], "dtypes")
+        check_alike([sample.dtype for sample in samples], "dtypes")
         return _as_tensor(np.stack(samples))
     if isinstance(first, _NUMBERS):
         return torch.tensor(samples, dtype=_dtype_of_numbers(samples))
     if isinstance(first, Mapping):
-        _check_alike([set(sample) for sample in samples], "keys")
+        check_alike([set(sample) for sample in samples], "keys")
         return rebuilt(first, {key: collate([sample[key] for sample in samples]) for key in first})
     if isinstance(first, list | tuple):
-        _check_alike([len(sample) for sample in samples], "lengths")
+        check_alike([len(sample) for sample in samples], "lengths")
         return rebuilt(first, [collate(list(place)) for place in zip(*samples, strict=True)])
     raise TypeError(
         f"A sample holds {show(first)} of type {type(first).__name__}, which can't be collated: let the dataset return "
@@ -109,13 +111,18 @@ def _kind(sample: Any) -> type:
     return float if type(sample) is int else type(sample)
 
 
-def _check_alike(found: list[Any], what: str) -> None:
-    """Refuse samples that differ in what their batch can have only one of."""
+def check_alike(
+    found: list[Any],
+    what: str,
+    of: str = "samples",
+    fix: str = "A batch has room for one: let the dataset return them alike, or give a collate_fn.",
+) -> None:
+    """Refuse samples, or batches, that differ in what can be only one thing in what they become. Raises TypeError."""
     for place, each in enumerate(found):
         if each != found[0]:
             raise TypeError(
-                f"The {what} of the samples of one step differ: {show(found[0])} in the first, {show(each)} in number "
-                f"{place + 1}. A batch has room for one: let the dataset return them alike, or give a collate_fn."
+                f"The {what} of the {of} of one step differ: {show(found[0])} in the first, {show(each)} in number "
+                f"{place + 1}. {fix}"
             )
 
 

@@ -24,7 +24,9 @@ from typing import Any
 from torch.utils.data import Dataset, get_worker_info
 
 from ..rules.checks import show
+from ..rules.sampler import MicroBatches
 from .collate import own
+from .join import join
 
 
 class Failure:
@@ -124,7 +126,9 @@ class Source(Dataset[Any]):
             # ERROR-1, ERROR-3
             return Failure(error, f"by sample {show(index)} of the dataset")
 
-    def __getitems__(self, indices: list[Any]) -> list[Any]:
+    def __getitems__(self, indices: list[Any] | MicroBatches) -> list[Any] | MicroBatches:
+        if isinstance(indices, MicroBatches):
+            return self._micro_batches(indices)
         read_all = getattr(self.dataset, "__getitems__", None)
         if self.failure is None and read_all is not None:
             try:
@@ -138,6 +142,16 @@ class Source(Dataset[Any]):
             if isinstance(samples[-1], Failure):
                 break
         return samples
+
+    def _micro_batches(self, batches: MicroBatches) -> list[Any] | MicroBatches:
+        """Return the samples of each batch of a step, or the failure of one."""
+        read = []
+        for batch in batches:
+            read.append(self.__getitems__(batch))
+            if read[-1] and isinstance(read[-1][-1], Failure):
+                # WORK-2: after it, no sample of the step is read.
+                return read[-1]
+        return MicroBatches(read)
 
     def __iter__(self) -> Iterator[Any]:
         failure = self.failure
@@ -165,10 +179,14 @@ class Collating:
             return last
         try:
             # ERROR-5
-            batch = self.function(samples)
+            batch = self._batch(samples)
             return _Sent(batch) if self.sends and get_worker_info() is not None else batch
         except caught() as error:
             return Failure(error, "by the collate function")
+
+    def _batch(self, samples: Any) -> Any:
+        # BATCH-3: a micro-batch is the collate function's; only what it gives is joined.
+        return join(list(map(self.function, samples))) if isinstance(samples, MicroBatches) else self.function(samples)
 
 
 class _Sent:

@@ -4,7 +4,7 @@ Four kinds of request, told apart once in `torch_arguments`:
 
     a map-style dataset          epochs of ours: sharded over ranks, shuffled as a function of (seed, epoch)
     with `sampler=`              the user's order, cut into steps by torch
-    with `batch_sampler=`        the user's batches, several of which make a step
+    with `batch_sampler=`        the user's batches, each one micro-batch, several of which make a step (`join.py`)
     an iterable-style dataset    the dataset's own order, cut into steps by torch
 
 The last three decide themselves which samples a process gets, so they refuse automatic partitioning.
@@ -19,7 +19,7 @@ from torch.utils.data import IterableDataset
 from ..enums import CommGroupType
 from ..options.options import Options
 from ..rules.arithmetic import combine, last_step_size
-from ..rules.checks import check_flag, check_integer, check_type, show
+from ..rules.checks import check_flag, check_integer, check_rank, check_type, show
 from ..rules.sampler import CombinedBatchSampler, EpochSampler, SingleSampler
 from ..rules.splitting import Split, share_steps
 
@@ -73,6 +73,8 @@ def make_request(
     # Without automatic partitioning each process loads everything, and the user shares it out.
     is_shared_out = check_flag("auto_distributed_partitioning", partition)
     distributed = options.Distributed
+    # BATCH-4: each can be set alone, so only here is it known whether they go together.
+    rank, ranks = check_rank(distributed.processId, distributed.numProcesses)
     return LoaderRequest(
         options=options,
         dataset=dataset,
@@ -80,8 +82,8 @@ def make_request(
         shuffle=shuffle,
         workers=check_integer("num_workers", num_workers, least=0),
         drop_last=check_flag("drop_last", drop_last),
-        ranks=distributed.numProcesses if is_shared_out else 1,
-        rank=distributed.processId if is_shared_out else 0,
+        ranks=ranks if is_shared_out else 1,
+        rank=rank if is_shared_out else 0,
         # COUNT-3: device options only enlarge the step; steps are still counted by one floor.
         batches_per_step=combine(
             1, options.Training.gradient_accumulation, distinct_inputs(options), options.device_iterations

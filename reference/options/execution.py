@@ -126,3 +126,16 @@ class SerialPhasedExecution(PhasedExecution):
     def setTensorsLiveness(self, liveness: object) -> Self:
         """Record how long tensors stay on the chip."""
         return self._record("setTensorsLiveness", liveness)
+
+
+class Attribute:
+    """Attributes of the operations inside, as a context: `with poptorch.Attribute(serialize={...}): ...`."""
+
+    def __init__(self, **attributes: object) -> None:
+        """Accept attributes by name."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None

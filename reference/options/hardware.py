@@ -23,6 +23,8 @@ class Setter:
     parameters: tuple[tuple[str, type | tuple[type, ...], object], ...] = ()
     any_number: bool = False
     """Whether it takes any number of strings instead."""
+    adds_up: bool = False
+    """Whether every call is remembered, and not the last one alone."""
 
     def bind(self, path: str, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:
         """Return the value of every parameter; raise TypeError for wrong arguments."""
@@ -65,7 +67,8 @@ HARDWARE_SETTERS: MappingProxyType[str, dict[str, Setter]] = MappingProxyType(
                     ("long_name", str, REQUIRED),
                     ("output_mode", OutputMode, None),
                     ("output_return_period", int, 1),
-                )
+                ),
+                adds_up=True,
             ),
             "appendToLocationExcludes": Setter(any_number=True),
             "autoRoundNumIPUs": takes("auto_round_num_ipus", bool, True),

@@ -104,6 +104,9 @@ class Options(Group):
         torch.manual_seed(seed)
         return self
 
+    def _checked(self, name: str, value: object) -> object:
+        return check_seed(value) if name == "random_seed" else super()._checked(name, value)
+
     def _seed(self) -> int | None:
         """Return the random seed, or None before randomSeed was called."""
         seed = self._values.get("random_seed")
@@ -140,12 +143,15 @@ class Options(Group):
         apply_file(self, filepath)
         return self
 
+    def from_json(self, string: str) -> Self:
+        """Call the setters that a JSON object names, dots for groups, each with its argument or list of arguments."""
+        self._check_not_frozen("from_json")
+        apply_json(self, string, "from_json, argument string,")
+        return self
+
     def clone(self) -> Self:
         """Return a deep copy that is not frozen."""
-        twin = copy.deepcopy(self)
-        for group in twin._groups():
-            group._frozen = False
-        return twin
+        return copy.deepcopy(self)
 
     def toDict(self) -> dict[str, object]:
         """Return the values of all groups by name, enum members as numbers, with what was recorded."""

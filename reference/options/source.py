@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .. import enums
-from ..rules.checks import show
+from ..rules.checks import check_type, show
 
 DEFAULT_OPTIONS_VARIABLE = "POPTORCH_DEFAULT_OPTIONS"
 
@@ -59,12 +59,12 @@ def _no_call(line: str, where: str) -> ConfigFileError:
     return ConfigFileError(f"{where} is no setter call: {show(line)}. Write deviceIterations(4), say.")
 
 
-def apply_json(options: object, text: str) -> None:
+def apply_json(options: object, text: str, where: str = f"The environment variable {DEFAULT_OPTIONS_VARIABLE}") -> None:
     """Call the setters that a JSON object names, each with its argument or its list of arguments.
 
-    A string that names a member of an enum, such as "OutputMode.All", is that member.
+    A string that names a member of an enum, such as "OutputMode.All", is that member. `where` is what an error names.
     """
-    where = f"The environment variable {DEFAULT_OPTIONS_VARIABLE}"
+    check_type(where, text, str)
     try:
         settings = json.loads(text)
     except ValueError as error:

@@ -29,15 +29,17 @@ def _refuse(name: str) -> NoReturn:
 class _Distributed(DistributedOptions):
     """`Options.Distributed`, which only the launcher sets."""
 
-    def configureProcessId(self, process_id: int, num_processes: int) -> Self:
+    # With any arguments: what is wrong is the call, and not how it is written.
+
+    def configureProcessId(self, *_: object, **__: object) -> Self:
         """Refuse."""
         _refuse("Distributed.configureProcessId")
 
-    def setEnvVarNames(self, var_num_processes: str, var_process_id: str) -> Self:
+    def setEnvVarNames(self, *_: object, **__: object) -> Self:
         """Refuse."""
         _refuse("Distributed.setEnvVarNames")
 
-    def disable(self) -> Self:
+    def disable(self, *_: object, **__: object) -> Self:
         """Refuse."""
         _refuse("Distributed.disable")
 
@@ -59,11 +61,11 @@ class Options(_PlainOptions):
         self._recorded["ipus_per_replica"] = check_integer("ipus_per_replica", ipus_per_replica)
         super().set(replication_factor=job_from_environment().local_replicas)
 
-    def replicationFactor(self, replication_factor: int) -> Self:
+    def replicationFactor(self, *_: object, **__: object) -> Self:
         """Refuse."""
         _refuse("replicationFactor")
 
-    def useIpuId(self, ipu_id: int) -> Self:
+    def useIpuId(self, *_: object, **__: object) -> Self:
         """Refuse."""
         _refuse("useIpuId")
 

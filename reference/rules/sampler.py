@@ -5,6 +5,8 @@ moment, so two iterators that are alive at once do not disturb each other.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
 
 from torch.utils.data import Sampler
 
@@ -71,8 +73,12 @@ class SingleSampler(Sampler[int]):
         return (index for step in iter(self.steps) for index in step)
 
 
-class CombinedBatchSampler(Sampler[list[int]]):
-    """Joins every `count` batches of a user's batch sampler into one step."""
+class MicroBatches(tuple[Any, ...]):
+    """The batches of one step, each a list: of indices as the sampler gives it, of samples once they are read."""
+
+
+class CombinedBatchSampler(Sampler[list[Any] | MicroBatches]):
+    """Makes a step of every `count` batches of a user's batch sampler; of one, the batch itself."""
 
     def __init__(self, batches: Iterable[list[int]], count: int, drop_last: bool) -> None:
         """`drop_last` says what becomes of a last step for which fewer than `count` batches are left."""
@@ -90,14 +96,9 @@ class CombinedBatchSampler(Sampler[list[int]]):
             )
         return count_steps(length(), self.count, self.drop_last)
 
-    def __iter__(self) -> Iterator[list[int]]:
-        step: list[int] = []
-        held = 0
-        for batch in self.batches:
-            step.extend(batch)
-            held += 1
-            if held == self.count:
-                yield step
-                step, held = [], 0
-        if held and not self.drop_last:
-            yield step
+    def __iter__(self) -> Iterator[list[Any] | MicroBatches]:
+        batches = map(list, self.batches)
+        # BATCH-3: a batch of the sampler is a micro-batch. It stays apart until it is collated.
+        while step := MicroBatches(islice(batches, self.count)):
+            if len(step) == self.count or not self.drop_last:
+                yield step if self.count > 1 else step[0]

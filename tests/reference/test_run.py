@@ -25,7 +25,12 @@ def told():
 if __name__ == "__main__":
     import reference
     same = [poptorch.DataLoader is reference.DataLoader, poptorch.optim is reference.optim,
-            OutputMode is poptorch.OutputMode, issubclass(popdist.poptorch.Options, poptorch.Options)]
+            OutputMode is poptorch.OutputMode, issubclass(popdist.poptorch.Options, poptorch.Options),
+            poptorch.options.PipelinedExecution is poptorch.PipelinedExecution]
+    try:
+        poptorch.custom_op
+    except AttributeError as error:
+        same.append("6-device.md" in str(error))
     try:
         import poptorch.no_such_module
     except ModuleNotFoundError as error:
@@ -52,7 +57,7 @@ def test_a_script_finds_the_reference_in_all_its_processes(tmp_path: Path) -> No
     assert [
         ["--flag", "a b"],
         str(script),
-        [True, True, True, True, "poptorch.no_such_module"],
+        [True, True, True, True, True, True, "poptorch.no_such_module"],
         ["reference.dataloader", "reference.popdist.poptorch"],
     ] == json.loads(done.stdout)
 

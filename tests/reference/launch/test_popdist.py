@@ -72,6 +72,29 @@ def test_what_the_launcher_has_set_stays(name: str) -> None:
     assert f"Cannot call {name} with popdist.poptorch.Options" == str(caught.value)
 
 
+@pytest.mark.parametrize("arguments", [(), (1,), (0, 1, 2)])
+def test_a_call_that_is_refused_may_be_written_anyhow(arguments: tuple[int, ...]) -> None:
+    """It is the call that is wrong, and not its arguments (LAUNCH-9)."""
+    options = popdist.poptorch.Options()
+    for target, name in (
+        (options.Distributed, "configureProcessId"),
+        (options.Distributed, "setEnvVarNames"),
+        (options.Distributed, "disable"),
+        (options, "replicationFactor"),
+        (options, "useIpuId"),
+    ):
+        with pytest.raises(RuntimeError, match=rf"^Cannot call .*{name} with popdist\.poptorch\.Options"):
+            getattr(target, name)(*arguments)
+
+
+def test_neither_may_it_be_assigned() -> None:
+    """A value is as good as its setter."""
+    with pytest.raises(RuntimeError, match=r"replication_factor"):
+        popdist.poptorch.Options().replication_factor = 2
+    with pytest.raises(RuntimeError, match=r"distributed_process_id"):
+        popdist.poptorch.Options().Distributed.distributed_process_id = 2
+
+
 def test_neither_may_a_file_set_it(tmp_path: Path) -> None:
     """A config file calls the same setters."""
     (tmp_path / "options").write_text("replicationFactor(2)\n", encoding="utf-8")

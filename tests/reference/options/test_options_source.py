@@ -93,3 +93,25 @@ def test_bad_defaults_name_the_variable(monkeypatch: pytest.MonkeyPatch, text: s
     monkeypatch.setenv("POPTORCH_DEFAULT_OPTIONS", text)
     with pytest.raises((AttributeError, TypeError, ValueError), match="variable POPTORCH_DEFAULT_OPTIONS"):
         Options()
+
+
+def test_json_sets_what_the_environment_would() -> None:
+    """from_json takes the same object, and chains."""
+    options = Options()
+    assert options is options.from_json('{"deviceIterations": 2, "Training.gradientAccumulation": [4]}')
+    assert (2, 4) == (options.device_iterations, options.Training.gradient_accumulation)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "from_json, argument string, is no JSON"),
+        ("[1]", "must be a JSON object"),
+        ('{"deviceIteration": 1}', "no option 'deviceIteration'"),
+        (3, "is 3 of type int"),
+    ],
+)
+def test_json_that_sets_nothing_is_refused(text: str, told: str) -> None:
+    """The error says where."""
+    with pytest.raises((AttributeError, TypeError, ValueError), match=told):
+        Options().from_json(text)
