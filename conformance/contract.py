@@ -187,8 +187,8 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
     known = [field.name for field in dataclasses.fields(Claims)]
     for name in given or {}:
         if name not in known:
-            raise AdapterError(f"the claim {name!r} is unknown; the claims are {', '.join(known)}; mend or remove it")
-    # None takes a claim back, wherever it comes from: what is left is the default.
+            raise AdapterError(f"the claim {name!r} is unknown; the claims are {', '.join(known)}; fix or remove it")
+    # None withdraws a claim, wherever it comes from: what is left is the default.
     fields = {name: value for name, value in (given or {}).items() if value is not None}
     for name, choices in CHOICES.items():
         if name in fields:

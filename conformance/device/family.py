@@ -45,7 +45,7 @@ def _simplified(scenario: DeviceScenario, violates: Callable[[DeviceScenario], b
 
 def _promises(claims: Claims, held: frozenset[str]) -> Iterator[str]:
     if {"DEVICE-3", "DEVICE-4"} <= held:
-        yield f"an update is that of its joined batch{' over all ranks' if 'DEVICE-13' in held else ''}"
+        yield f"an update equals one step on the combined batch{' over all ranks' if 'DEVICE-13' in held else ''}"
 
 
 FAMILIES = (

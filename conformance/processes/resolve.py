@@ -122,11 +122,11 @@ def _offers(name: str, claims: Claims, holder: Any) -> dict[str, Callable[..., A
         offers |= {function: each for function, each in found.items() if callable(each)}
         for function in offer.needs:
             if function not in offers:
-                mend = "write that function, or take the claim back"
+                mend = "write that function, or withdraw the claim"
                 raise AdapterError(f"{name} claims {claim}, but has no function {function}; {mend}")
         for named, function in offer.for_value.items():
             if function not in offers and named in (value if isinstance(value, tuple) else (value,)):
-                mend = f'write that function, or take "{named}" back'
+                mend = f'write that function, or withdraw "{named}"'
                 raise AdapterError(f"{name} claims {named} in {claim}, but has no function {function}; {mend}")
     return offers
 
@@ -170,7 +170,7 @@ def _import_failed(place: str, error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         return f"{place} can't be imported: it needs {error.name!r}, which is not installed; install it"
     text = " ".join(str(error).split())
-    return f"{place} can't be imported: it raises {type(error).__name__}: {text}; mend it until `import` works"
+    return f"{place} can't be imported: it raises {type(error).__name__}: {text}; fix it until `import` works"
 
 
 def _submodule(package: ModuleType) -> ModuleType | None:

@@ -28,7 +28,7 @@ def guarantee_line(report: Report) -> str:
         return f"only one case of {judged[0]} was replayed: no guarantee is given"
     if judged and len(report.outcomes) < len(CLAUSES):
         return f"only {_named(judged)} judged: no guarantee is given"
-    return "nothing is guaranteed: no clause that was judged entitles to it"
+    return "nothing is guaranteed: none of the judged clauses supports a guarantee"
 
 
 def _named(clauses: list[str]) -> str:

@@ -65,7 +65,7 @@ def what_is_in_the_way(path: Path) -> str:
     folder = path.absolute().parent
     if not folder.is_dir():
         return "its folder does not exist"
-    return "" if os.access(path if path.exists() else folder, os.W_OK) else "nobody may write there"
+    return "" if os.access(path if path.exists() else folder, os.W_OK) else "it is not writable"
 
 
 def block(outcome: Outcome, implementation: str) -> str:

@@ -23,9 +23,9 @@ def _notes(claims: Claims) -> Iterator[str]:
 
 def _promises(claims: Claims, held: frozenset[str]) -> Iterator[str]:
     if {f"RESUME-{number}" for number in (1, 2, 3, 4, 5, 8)} <= held:
-        shuffled = " if it is unshuffled" if claims.resume == "unshuffled" else ""
-        others = ", with other ranks and workers too" if "RESUME-10" in held else ""
-        yield f"goes on with a stopped epoch{shuffled}, as often as it is stopped{others}"
+        unshuffled = " unshuffled" if claims.resume == "unshuffled" else ""
+        others = ", also on a different number of ranks or workers" if "RESUME-10" in held else ""
+        yield f"resumes an interrupted{unshuffled} epoch any number of times{others}"
 
 
 FAMILIES = (

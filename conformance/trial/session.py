@@ -174,7 +174,7 @@ class Session:
         if case is not None:
             return replace(blank, status="VIOLATED", exercised=1, case=case)
         if not exercised:
-            return replace(blank, status="NOT EXERCISED", note="the clause can't fail in this case; choose another")
+            return replace(blank, status="NOT EXERCISED", note="this case can't exercise the clause; choose another")
         return replace(blank, status="HOLDS", exercised=1)
 
     def _reasons(self, clause: Clause) -> str:

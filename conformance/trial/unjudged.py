@@ -19,7 +19,7 @@ def too_seldom(clause: Clause, exercised: int, floor: int, violated: Collection[
     blamed = (*hidden_by(clause), *FAMILIES[clause.family].of_failed_runs)
     first = next((each for each in blamed if each in violated and each != clause.id), None)
     if first:
-        return f"could not be judged because {first} is violated: {told}; mend {first} first"
+        return f"could not be judged because {first} is violated: {told}; fix {first} first"
     return f"{told}; a higher --tier or another --seed tries others"
 
 
@@ -27,7 +27,7 @@ def not_again(clause: Clause, scenario: Scenario) -> str:
     """What is known of a violation that did not come again in new processes: never more than that."""
     case = f"{clause.id}-{scenario.code}"
     return (
-        f"violated once in {case}, and not when that was run again in new processes: what the loader does there "
+        f"violated once in {case}, but not when rerun in fresh processes: what the loader does there "
         "depends on chance (a race, the clock) or on what its process had loaded before; "
         f"look further with --case={case}"
     )

@@ -124,12 +124,12 @@ RESTARTED = tuple(f"RESUME-{number}" for number in (1, 2, 3, 4, 5, 8))
 @pytest.mark.parametrize(
     ("held", "resume", "expected"),
     [
-        (RESTARTED, True, "goes on with a stopped epoch, as often as it is stopped"),
-        (RESTARTED, "unshuffled", "goes on with a stopped epoch if it is unshuffled, as often as it is stopped"),
+        (RESTARTED, True, "resumes an interrupted epoch any number of times"),
+        (RESTARTED, "unshuffled", "resumes an interrupted unshuffled epoch any number of times"),
         (
             (*RESTARTED, "RESUME-10"),
             True,
-            "goes on with a stopped epoch, as often as it is stopped, with other ranks and workers too",
+            "resumes an interrupted epoch any number of times, also on a different number of ranks or workers",
         ),
     ],
 )

@@ -231,7 +231,7 @@ def test_a_run_without_a_judged_clause_has_no_table() -> None:
     """Where nothing is claimed, what would be judged with which claim is all there is to say."""
     assert [
         'not claimed: PART-8 (shuffle="global")',
-        "guarantees: nothing is guaranteed: no clause that was judged entitles to it",
+        "guarantees: nothing is guaranteed: none of the judged clauses supports a guarantee",
         "mypkg: 1 NOT CLAIMED",
     ] == summary(report(Outcome("PART-8", "MUST", "NOT CLAIMED", 0))).split("\n")
 
@@ -252,7 +252,7 @@ def test_a_report_prints_as_its_table() -> None:
 def test_a_run_without_outcomes_says_so() -> None:
     """A report of nothing promises nothing."""
     assert [
-        "guarantees: nothing is guaranteed: no clause that was judged entitles to it",
+        "guarantees: nothing is guaranteed: none of the judged clauses supports a guarantee",
         "mypkg: no clause was judged",
     ] == summary(report()).split("\n")
 

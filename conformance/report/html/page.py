@@ -121,7 +121,7 @@ def outcome(status: str, words: str) -> Html:
 def promises(found: Stored) -> Html:
     """The guarantees in plain words."""
     if not found.guarantees:
-        return element("p", "Nothing: no clause that was judged entitles to a promise.")
+        return element("p", "Nothing: none of the judged clauses supports a guarantee.")
     return element("ul", *(element("li", guarantee) for guarantee in found.guarantees))
 
 

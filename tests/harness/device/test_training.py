@@ -41,7 +41,7 @@ def test_a_training_loop_needs_no_loader() -> None:
     report = check(Accumulating(divides=True), tier="quick")
     assert report.passed
     assert {"DEVICE"} == {each.clause.partition("-")[0] for each in report.outcomes if each.status != "NOT CLAIMED"}
-    assert ("an update is that of its joined batch",) == guarantees(report)
+    assert ("an update equals one step on the combined batch",) == guarantees(report)
 
 
 def test_a_loop_that_adds_is_accused_of_that() -> None:

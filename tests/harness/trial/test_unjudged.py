@@ -49,7 +49,7 @@ def test_a_swallowed_error_is_named_by_the_clauses_that_it_hides(swallowed: Repo
         outcome = swallowed.outcome(clause)
         assert ("NOT EXERCISED", True) == (outcome.status, outcome.fails(strict=False))
         assert outcome.note.startswith("could not be judged because ERROR-1 is violated: 0 cases could have")
-        assert outcome.note.endswith("mend ERROR-1 first")
+        assert outcome.note.endswith("fix ERROR-1 first")
 
 
 def test_what_a_known_failure_hides_is_known() -> None:
