@@ -77,6 +77,39 @@ def test_structures_are_joined_place_by_place(mode: DataLoaderMode, workers: int
     assert first == steps(loader(mode, num_workers=workers, d=2, collate_fn=named))[0]
 
 
+class Packed:
+    """A batch of a type of the user's own."""
+
+    def __init__(self, rows: torch.Tensor, count: torch.Tensor) -> None:
+        self.rows = rows
+        self.count = count
+
+
+class PackedParser(poptorch.ICustomArgParser):
+    """Finds its tensors."""
+
+    def yieldTensors(self, struct: Packed) -> Iterator[torch.Tensor]:
+        yield from (struct.rows, struct.count)
+
+    def reconstruct(self, original_structure: Packed, tensor_iterator: Iterator[torch.Tensor]) -> Packed:
+        return Packed(*tensor_iterator)
+
+
+poptorch.registerCustomArgParser(Packed, PackedParser())
+
+
+@pytest.mark.parametrize(("mode", "workers"), list(product(MODES[:2], (0, 2))))
+def test_a_registered_type_is_joined_by_its_parser(mode: DataLoaderMode, workers: int) -> None:
+    """Its tensors as those of any other structure."""
+    made = loader(
+        mode, num_workers=workers, d=2, collate_fn=lambda samples: Packed(padded(samples), torch.tensor(len(samples)))
+    )
+    assert [([0, -1, 1, 2], [1, 2]), ([3, -1, 4, 5], [1, 2])] == [
+        (step.rows.tolist(), step.count.tolist()) for step in made
+    ]
+    made.terminate()
+
+
 class Pair(NamedTuple):
     """A sample of two kinds."""
 
