@@ -206,27 +206,6 @@ def test_a_failing_sample_fails_its_step(mode: DataLoaderMode, workers: int) -> 
         next(passing)
 
 
-COLLATED: list[tuple[Any, Any, str]] = [
-    (
-        lambda samples: torch.zeros(1, len(samples)),
-        TypeError,
-        r"sizes of a row of the batches of one step differ: \(1,\) in the first, \(2,\)",
-    ),
-    (lambda samples: torch.zeros(2, dtype=(torch.int8, torch.int16)[len(samples) - 1]), TypeError, "dtypes"),
-    (lambda samples: {str(len(samples)): torch.zeros(1)}, TypeError, "keys"),
-    (lambda samples: [torch.zeros(1)] * len(samples), TypeError, "lengths"),
-    (lambda samples: torch.zeros(1) if len(samples) == 1 else (torch.zeros(1),), TypeError, "types"),
-    (lambda samples: len(samples), TypeError, "1 of type int, which can't be joined"),
-]
-
-
-@pytest.mark.parametrize(("collate", "kind", "told"), COLLATED)
-def test_batches_that_can_not_be_joined_are_refused(collate: Any, kind: Any, told: str) -> None:
-    """Nothing is converted, cut or dropped: the sentence says in what they differ."""
-    with pytest.raises(kind, match=told):
-        steps(loader(d=2, collate_fn=collate))
-
-
 def test_one_batch_is_a_step_as_it_is() -> None:
     """Without device options nothing is joined: the collate function may give what it likes."""
     assert [1, 2, 1, 2] == steps(loader(collate_fn=len))
