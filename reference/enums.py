@@ -3,7 +3,7 @@
 The values are those of PopTorch, so that stored numbers keep their meaning.
 """
 
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 
 class DataLoaderMode(IntEnum):
@@ -82,12 +82,12 @@ class HalfFloatCastingBehavior(IntEnum):
     Default = 2
 
 
-class OverlapMode(IntEnum):
+class OverlapMode(Enum):
     """Whether copies of tensors overlap the computation. No effect here."""
 
-    NoOverlap = 0
-    OverlapAccumulationLoop = 1
-    OverlapDeviceIterationLoop = 2
+    NoOverlap = "no_overlap"
+    OverlapAccumulationLoop = "overlap_accumulation_loop"
+    OverlapDeviceIterationLoop = "overlap_device_iteration_loop"
 
 
 class Liveness(IntEnum):
@@ -95,7 +95,8 @@ class Liveness(IntEnum):
 
     AlwaysLive = 0
     OffChipAfterFwd = 1
-    OffChipAfterEachPhase = 2
+    OffChipAfterFwdNoOverlap = 2
+    OffChipAfterEachPhase = 3
 
 
 class AutoStage(IntEnum):
@@ -109,4 +110,4 @@ class VariableRetrievalMode(IntEnum):
     """Which replicas hand a tensor back. No effect here."""
 
     OnePerGroup = 0
-    AllReplicas = 1
+    AllReplicas = 2

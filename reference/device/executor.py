@@ -16,6 +16,7 @@ import torch
 
 from ..enums import OutputMode, ReductionType
 from ..options.options import Options
+from .errors import ModelError
 from .instances import add_gradients, join, share_weights
 from .losses import loss_of
 from .micro_batches import Factors, cut, factors_of, synthetic
@@ -38,11 +39,11 @@ class CallPlan:
 
 
 def plan_calls(options: Options, training: bool) -> CallPlan:
-    """Return the plan of these options. Raises ValueError for what can't be."""
+    """Return the plan of these options. Raises ModelError for what can't be."""
     factors = factors_of(options)
     if not training and factors.accumulation > 1:
         # DEVICE-8
-        raise ValueError(
+        raise ModelError(
             f"Training.gradientAccumulation is {factors.accumulation}, but inference has no gradients that could be "
             f"accumulated: set it to 1 in the options of inferenceModel, and use deviceIterations for more "
             f"micro-batches in a call."

@@ -83,19 +83,26 @@ def _outermost(marked: list[_Result]) -> list[_Result]:
 
 def _found(results: list[_Result], watch: Watch) -> list[_Result]:
     """Return the results that may be the loss where none is marked."""
-    numbers = [each for each in results if each.has_gradient and each.tensor.numel() == 1]
-    # With one sample to a micro-batch, outputs may have one element as well; a loss has no axis.
-    numbers = [each for each in numbers if each.tensor.dim() == 0] or numbers
+    numbers = _numbers(results)
     given = [each for each in results if watch.gave(each.tensor)]
     if len(numbers) == 1 and not given:
         return numbers
     losses = [each for each in numbers if each in given]
     others = {each: watch.sources(each.tensor) for each in numbers if each not in given}
     if losses:
-        mine = {each.tensor.grad_fn for each in losses}
+        mine = {node for each in losses for node in watch.sources(each.tensor).losses}
         return losses + [each for each, (of, passes_by) in others.items() if of and (passes_by or not of <= mine)]
     # Without any, a loss that was not reduced is named, and not a number that has nothing to do with it.
     return [each for each, (of, _) in others.items() if of] or given or numbers
+
+
+def _numbers(results: list[_Result]) -> list[_Result]:
+    """Return the results that gradients can begin with."""
+    numbers = [each for each in results if each.has_gradient and each.tensor.numel() == 1]
+    # With one sample to a micro-batch, outputs may have one element as well; a loss has no axis.
+    numbers = [each for each in numbers if each.tensor.dim() == 0] or numbers
+    # A weight that is returned was not computed, and is no loss.
+    return [each for each in numbers if each.tensor.grad_fn is not None] or numbers
 
 
 def _checked(loss: _Result) -> torch.Tensor:

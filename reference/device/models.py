@@ -20,6 +20,7 @@ import torch
 
 from ..options.options import Options
 from ..rules.checks import check_type
+from .errors import ModelError
 from .executor import Executor, parameters_of, plan_calls
 from .wrapping import check_trains, claim, free
 
@@ -195,13 +196,13 @@ def _check_optimizer(optimizer: object, module: torch.nn.Module) -> None:
     check_type("optimizer", optimizer, torch.optim.Optimizer)
     assert isinstance(optimizer, torch.optim.Optimizer)
     if isinstance(optimizer, torch.optim.LBFGS):
-        raise ValueError(
+        raise ModelError(
             "The optimizer is LBFGS, which runs the model several times in one update, but a device runs it once: "
             "give another one, SGD or Adam for example."
         )
     own = {id(parameter) for parameter in module.parameters()}
     if not any(id(parameter) in own for parameter in parameters_of(optimizer)):
-        raise ValueError(
+        raise ModelError(
             f"The optimizer trains no parameter of the {type(module).__name__} that is wrapped, so nothing would be "
             f"learnt: build it with the parameters of this module, SGD(model.parameters(), lr=0.1) for example."
         )

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from ..enums import OutputMode
+from .errors import ModelError
 from .tensors import Tensors, combined
 
 Rows = list[list[Any]]
@@ -32,9 +33,9 @@ def chosen_mode(mode: OutputMode, training: bool) -> OutputMode:
 
 
 def check_period(mode: OutputMode, period: int, times: int) -> None:
-    """Raise ValueError unless every n-th of so many results of a replica can be returned without a rest."""
+    """Raise ModelError unless every n-th of so many results of a replica can be returned without a rest."""
     if mode is OutputMode.EveryN and times % period:
-        raise ValueError(
+        raise ModelError(
             f"outputMode returns one result in {period}, but a replica makes {times} in a call (device iterations x "
             f"gradient accumulation), which {period} does not divide: give a period that does."
         )

@@ -62,6 +62,8 @@ class Watch(TorchFunctionMode):
 
 def sources(tensor: torch.Tensor, nodes: Iterable[Any]) -> Sources:
     """Return which of the nodes of autograd's graph the tensor's gradient meets first, and if it also meets none."""
+    if tensor.grad_fn is None:
+        return Sources(frozenset(), True)
     ends = set(nodes)
     losses, seen, passes_by = set(), {tensor.grad_fn}, False
     waiting: list[Any] = [tensor.grad_fn]

@@ -20,24 +20,30 @@ _TWICE = (
 )
 
 
-class Destroy:
-    """What a trained module calls `destroy`: the model's own. A copy of the module is not trained, and has none."""
+class Borrowed:
+    """A method of the model that a module has while it is trained; a copy of the module is not trained."""
 
-    def __init__(self, model: Any = None) -> None:
+    def __init__(self, name: str, otherwise: object, model: Any = None) -> None:
+        """`otherwise` is what it returns when there is no model."""
+        self._name = name
+        self._otherwise = otherwise
         self._model = None if model is None else weakref.ref(model)
 
-    def __call__(self) -> None:
-        """Free the module, if there is still a model of it."""
+    def __call__(self) -> object:
+        """Call the model's method, if there is still a model."""
         model = None if self._model is None else self._model()
-        if model is not None:
-            model.destroy()
+        return self._otherwise if model is None else getattr(model, self._name)()
 
-    def __deepcopy__(self, memo: object) -> "Destroy":
-        return Destroy()
+    def __deepcopy__(self, memo: object) -> "Borrowed":
+        return Borrowed(self._name, self._otherwise)
 
     def __reduce__(self) -> tuple[Any, tuple[()]]:
         # None: who loads a module that was saved need not have this class.
         return type(None), ()
+
+
+# What PopTorch gives to the user's module, and what it returns without a model.
+_BORROWED = {"destroy": None, "copyWeightsToHostIfNeeded": False}
 
 
 def claim(module: torch.nn.Module, model: Any) -> None:
@@ -47,9 +53,10 @@ def claim(module: torch.nn.Module, model: Any) -> None:
             f"{_TWICE} The earlier model trains it no more, and its next call is an error.", UserWarning, stacklevel=4
         )
     _trained[module] = weakref.ref(model)
-    if isinstance(getattr(module, "destroy", None), Destroy | None):
-        # Beside torch's own bookkeeping; a module with a method of this name keeps it.
-        vars(module)["destroy"] = Destroy(model)
+    for name, otherwise in _BORROWED.items():
+        if isinstance(getattr(module, name, None), Borrowed | None):
+            # Beside torch's own bookkeeping; a module with a method of this name keeps it.
+            vars(module)[name] = Borrowed(name, otherwise, model)
 
 
 def check_trains(module: torch.nn.Module, model: Any) -> None:

@@ -47,6 +47,8 @@ def sorted_by(y: Tensor, t: Tensor) -> Tensor:
     return ((y - t) ** 2).mean() + y.abs().sum()
 
 
+weight = nn.Parameter(torch.tensor(2.0))
+
 FOUND: dict[str, tuple[Results, Results]] = {
     "first": (lambda y, t: (mse(y, t), y.exp().mean()), mse),
     "last": (lambda y, t: (y.exp().mean(), mse(y, t)), mse),
@@ -65,8 +67,10 @@ FOUND: dict[str, tuple[Results, Results]] = {
         lambda y, t: (each := functional.mse_loss(y, t, reduction="none"), each.mean()),
         lambda y, t: mse(y, t),
     ),
-    "divided in place": (lambda y, t: (mse(y, t).div_(2), y.mean()), lambda y, t: mse(y, t) / 2),
+    "divided in place": (lambda y, t: (loss := mse(y, t).div_(2), y.mean(), loss.exp()), lambda y, t: mse(y, t) / 2),
     "of the user's own": (lambda y, t: (sorted_by(y, t), y, (y > t).sum()), sorted_by),
+    "beside a weight": (lambda y, t: (weight, mse(y, t)), mse),
+    "of the user's own, beside a weight": (lambda y, t: (weight, sorted_by(y, t)), sorted_by),
     "marked": (lambda y, t: (poptorch.identity_loss(y.exp(), "mean"), mse(y, t)), lambda y, t: y.exp().mean()),
     "marked over others": (
         lambda y, t: (a := mse(y, t), b := y.mean(), poptorch.identity_loss(a + b, "none")),

@@ -88,6 +88,14 @@ def test_a_trained_module_may_be_validated() -> None:
     assert torch.equal(*(model(step(2)[0]) for model in found))
 
 
+def test_a_trained_module_says_that_its_weights_are_there() -> None:
+    """copyWeightsToHostIfNeeded of the user's own module: nothing is ever needed (DEVICE-11)."""
+    module = Regression()
+    model = poptorch.trainingModel(module)
+    assert (False, False) == (module.copyWeightsToHostIfNeeded(), model.copyWeightsToHostIfNeeded())
+    assert (False, None) == (copy.deepcopy(module).copyWeightsToHostIfNeeded(), copy.deepcopy(module).destroy())
+
+
 def test_a_copy_of_a_trained_module_is_not_trained() -> None:
     """Nor does it drag the model along, into a file or another process."""
     module = Regression()
@@ -141,6 +149,21 @@ def test_an_error_of_a_model_is_poptorchs() -> None:
     assert (str(caught.value), "") == (caught.value.message, caught.value.location)
     assert issubclass(poptorch.RecoverableError, poptorch.Error)
     assert issubclass(poptorch.UnrecoverableError, poptorch.Error)
+
+
+REFUSED: list[Callable[[], Any]] = [
+    lambda: poptorch.inferenceModel(Regression(), options(accumulation=2)),
+    lambda: poptorch.inferenceModel(Regression(), options(3).outputMode(OutputMode.EveryN, 2)),
+    lambda: poptorch.trainingModel(Regression(), options(2))(*step(3)),
+    lambda: poptorch.trainingModel(torch.nn.Identity(), None, torch.optim.SGD(Regression().parameters(), lr=1)),
+]
+
+
+@pytest.mark.parametrize("build", REFUSED)
+def test_what_a_model_can_not_be_is_poptorchs_error(build: Callable[[], Any]) -> None:
+    """Whether it is refused when it is built or when it is called."""
+    with pytest.raises(poptorch.Error):
+        build()
 
 
 def test_a_model_takes_the_way_for_a_cpu() -> None:

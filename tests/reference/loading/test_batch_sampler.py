@@ -77,6 +77,39 @@ def test_structures_are_joined_place_by_place(mode: DataLoaderMode, workers: int
     assert first == steps(loader(mode, num_workers=workers, d=2, collate_fn=named))[0]
 
 
+class Packed:
+    """A batch of a type of the user's own."""
+
+    def __init__(self, rows: torch.Tensor, count: torch.Tensor) -> None:
+        self.rows = rows
+        self.count = count
+
+
+class PackedParser(poptorch.ICustomArgParser):
+    """Finds its tensors."""
+
+    def yieldTensors(self, struct: Packed) -> Iterator[torch.Tensor]:
+        yield from (struct.rows, struct.count)
+
+    def reconstruct(self, original_structure: Packed, tensor_iterator: Iterator[torch.Tensor]) -> Packed:
+        return Packed(*tensor_iterator)
+
+
+poptorch.registerCustomArgParser(Packed, PackedParser())
+
+
+@pytest.mark.parametrize(("mode", "workers"), list(product(MODES[:2], (0, 2))))
+def test_a_registered_type_is_joined_by_its_parser(mode: DataLoaderMode, workers: int) -> None:
+    """Its tensors as those of any other structure."""
+    made = loader(
+        mode, num_workers=workers, d=2, collate_fn=lambda samples: Packed(padded(samples), torch.tensor(len(samples)))
+    )
+    assert [([0, -1, 1, 2], [1, 2]), ([3, -1, 4, 5], [1, 2])] == [
+        (step.rows.tolist(), step.count.tolist()) for step in made
+    ]
+    made.terminate()
+
+
 class Pair(NamedTuple):
     """A sample of two kinds."""
 
@@ -171,27 +204,6 @@ def test_a_failing_sample_fails_its_step(mode: DataLoaderMode, workers: int) -> 
     assert [0, -1, 1, 2] == next(passing).tolist()
     with pytest.raises(KeyError, match="four"):
         next(passing)
-
-
-COLLATED: list[tuple[Any, Any, str]] = [
-    (
-        lambda samples: torch.zeros(1, len(samples)),
-        TypeError,
-        r"sizes of a row of the batches of one step differ: \(1,\) in the first, \(2,\)",
-    ),
-    (lambda samples: torch.zeros(2, dtype=(torch.int8, torch.int16)[len(samples) - 1]), TypeError, "dtypes"),
-    (lambda samples: {str(len(samples)): torch.zeros(1)}, TypeError, "keys"),
-    (lambda samples: [torch.zeros(1)] * len(samples), TypeError, "lengths"),
-    (lambda samples: torch.zeros(1) if len(samples) == 1 else (torch.zeros(1),), TypeError, "types"),
-    (lambda samples: len(samples), TypeError, "1 of type int, which can't be joined"),
-]
-
-
-@pytest.mark.parametrize(("collate", "kind", "told"), COLLATED)
-def test_batches_that_can_not_be_joined_are_refused(collate: Any, kind: Any, told: str) -> None:
-    """Nothing is converted, cut or dropped: the sentence says in what they differ."""
-    with pytest.raises(kind, match=told):
-        steps(loader(d=2, collate_fn=collate))
 
 
 def test_one_batch_is_a_step_as_it_is() -> None:

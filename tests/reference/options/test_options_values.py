@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import Any
 
 import pytest
 
@@ -142,3 +143,19 @@ def test_the_package_holds_poptorchs_names() -> None:
         assert getattr(poptorch.options, name) is getattr(poptorch, name)
     with poptorch.Attribute(serialize={"factor": 4}):
         pass
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        (MeanReductionStrategy.PostAndLoss, 2),
+        (HalfFloatCastingBehavior.Default, 2),
+        (poptorch.Liveness.OffChipAfterFwdNoOverlap, 2),
+        (poptorch.Liveness.OffChipAfterEachPhase, 3),
+        (poptorch.VariableRetrievalMode.AllReplicas, 2),
+        (poptorch.OverlapMode.NoOverlap, "no_overlap"),
+    ],
+)
+def test_members_have_poptorchs_values(member: Any, value: object) -> None:
+    """Stored numbers keep their meaning."""
+    assert value == member.value
