@@ -1,7 +1,8 @@
 """Decides how a pipeline becomes a loader: one epoch for each iterator, one valid iterator, and an end.
 
 An epoch begins with the first `next()` of its iterator. Its seed is hashed from what `seed(n)` said and the number of
-epochs that were begun since; without a seed, from torch's initial seed and the number of epochs begun at all.
+epochs that were begun since. Without a seed it is drawn from torch's global generator, as torch's DataLoader does: so
+`torch.manual_seed(n)` before an epoch fixes its order, and epochs differ although nobody draws in between.
 
     reads      iter()                   resume()
     running    valid, others are not    -
@@ -16,25 +17,27 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
-import torch
 from torch.utils.data import IterDataPipe, MapDataPipe
 from torch.utils.data.graph_settings import apply_shuffle_settings
 
 from .datapipes import MapToIter
+from .pipelines.beginning import begun, checked
+from .pipelines.crew import Merged
 from .pipelines.fullsync import told
-from .pipelines.graph import Pipe, check_sharding, copied, ready_for_steps, shard, walk
+from .pipelines.graph import Pipe, Place, check_sharding, copied, place_of, ready_for_steps, shard, shards, walk
 from .pipelines.messages import close
-from .pipelines.seeds import Seeds, assign, draws, hashed, is_random, seed_pipes
-from .reading_service import InProcessReadingService, finalize
+from .pipelines.seeds import MOST_SEED, SeedGenerator, found_here, hashed, number_pipes
+from .reading_service import InProcessReadingService, begin_iteration, finalize, graph_of
 from .rules.checks import check_integer, show
-
-_MOST_SEED = 2**64 - 1
 
 
 class Shuffle:
-    """An adapter that turns every `shuffle` of a graph on or off; on, it adds one where there is none."""
+    """An adapter that turns every `shuffle` of a graph on or off; on, it adds one where there is none.
 
-    def __init__(self, enable: bool | None = None) -> None:
+    With None it changes nothing.
+    """
+
+    def __init__(self, enable: bool | None = True) -> None:
         self.enable = enable
 
     def __call__(self, datapipe: Pipe) -> Pipe:
@@ -60,15 +63,16 @@ class DataLoader2:
         pipe: Any = copied(datapipe)
         adapters = [datapipe_adapter_fn] if callable(datapipe_adapter_fn) else datapipe_adapter_fn or []
         for adapt in adapters:
-            pipe = adapt(pipe)
+            pipe = checked(adapt(pipe), f"The adapter {show(adapt)}")
         # PIPE-18: here, and not in a worker where nobody would hear of it.
         check_sharding(pipe)
-        assign(pipe)
+        number_pipes(pipe, afresh=True)
         ready_for_steps(pipe)
         self.datapipe = pipe
         # A service belongs to one loader; the one that was given may serve others too.
         self.reading_service = copy.deepcopy(reading_service) if reading_service else InProcessReadingService()
         self._is_initialised = False
+        self._place = Place()
         self._seed: int | None = None
         self._epoch = 0
         self._newest = 0
@@ -80,7 +84,7 @@ class DataLoader2:
         """Let the epochs that follow be those of this seed, from its first one. 0 to 2**64 - 1."""
         self._check_alive()
         # PIPE-8
-        self._seed = check_integer("seed", seed, least=0, most=_MOST_SEED)
+        self._seed = check_integer("seed", seed, least=0, most=MOST_SEED)
         self._epoch = 0
 
     def __iter__(self) -> "DataLoader2Iterator":
@@ -92,17 +96,19 @@ class DataLoader2:
         """Begin an epoch; what is left of another one is dropped."""
         self._leave()
         if not self._is_initialised:
-            self.datapipe = self.reading_service.initialize(self.datapipe)
-            self._place = getattr(self.reading_service, "place", InProcessReadingService.place)
+            self.datapipe = graph_of(self.reading_service, self.datapipe)
+            self._place = place_of(self.datapipe)
             shard(self.datapipe, self._place, 1, 0)
             self._is_initialised = True
-        # PIPE-5, PIPE-6: the epoch is hashed with the seed; nothing is drawn from the caller's generators.
-        seed = hashed((torch.initial_seed() if self._seed is None else self._seed) % 2**64, self._epoch)
+        # PIPE-5, PIPE-6: the epoch is hashed with the seed; without a seed, one is drawn.
+        seed = None if self._seed is None else hashed(self._seed, self._epoch)
         self._epoch += 1
-        seed = self.reading_service.initialize_iteration(seed)
-        seeds = Seeds(seed, self._place)
-        seed_pipes(list(filter(is_random, walk(self.datapipe))), draws(self.datapipe), seeds)
-        self._elements = iter(self.reading_service.reset(self.datapipe, seeds))
+        seeds = SeedGenerator(seed, self._place)
+        seeds.workers_share = any(shards(pipe) and Merged.stand_in(pipe) for pipe in walk(self.datapipe))
+        change = begin_iteration(self.reading_service, seeds, None)
+        pipe = begun(self.datapipe, seeds, [change], found_here)
+        shard(pipe, self._place, 1, 0)
+        self._elements = iter(pipe)
         return self._elements
 
     def _leave(self) -> None:

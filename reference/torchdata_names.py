@@ -50,7 +50,7 @@ _NAMES: dict[str, dict[str, Any]] = {
     },
     "torchdata.dataloader2.adapter": {"Shuffle": Shuffle},
     "torchdata.dataloader2.graph": {"traverse_dps": traverse_dps},
-    "torchdata.dataloader2.random": {"SeedGenerator": pipe_seeds.Seeds},
+    "torchdata.dataloader2.random": {"SeedGenerator": pipe_seeds.SeedGenerator},
     "torchdata.dataloader2.reading_service": _SERVICES,
     "torchdata.datapipes": {"functional_datapipe": functional_datapipe},
     "torchdata.datapipes.iter": {
