@@ -20,7 +20,7 @@ from torch.utils.data import IterDataPipe
 
 from .dispatcher import dispatch
 from .graph import Pipe, Place, dispatched_part, replace, set_shared_out, walk
-from .messages import Begin, Job, More, WorkerInfo, ends
+from .messages import Begin, Job, More, WorkerInfo, ends, name_process
 from .seeds import SeedGenerator, numbers, set_number
 from .workers import Dispatched, work
 
@@ -61,7 +61,8 @@ class _Lane:
             _, elements, self.is_over, failure = message
             if elements:
                 self.chunks.append(deque(elements))
-            self.failure = failure and failure.error
+            # PIPE-15
+            self.failure = failure and name_process(failure.error, self.name.replace("Worker", "worker process"))
 
     def lose(self) -> None:
         """The process has ended by itself: an error behind what it has sent."""

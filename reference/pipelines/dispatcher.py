@@ -12,7 +12,7 @@ from typing import Any
 from ..loading.faults import Failure
 from ..loading.worker import seed_generators
 from .graph import Pipe, shard
-from .messages import Begin, Job, close, fill, leave, packed, parent, raising, settle
+from .messages import Begin, Job, close, fill, leave, name_process, packed, parent, raising, settle
 from .seeds import Scope, found_in_worker, random_pipes, seed_pipes, set_number
 
 _DISPATCHER = 2**31  # stands for a worker's number where this process's generators are seeded
@@ -113,6 +113,7 @@ class _Dispatcher:
         self.is_over, failure = fill(chunk, self.elements, self.job.chunk * len(self.workers))
         if failure is not None:
             failure.error.add_note("Raised in the dispatching process.")
+            name_process(failure.error, "dispatching process")
             self.failure = failure
         for element in chunk:
             self.shares[self.next].append(element)

@@ -112,6 +112,22 @@ def packed(number: int, elements: list[Any], is_over: bool, failure: Failure | N
         raise
 
 
+def name_process(error: BaseException, process: str) -> BaseException:
+    """Say in an error's text which process has raised it, as far as the text is what the error was made of.
+
+    It goes to the end of the first line, which is what other ranks are told.
+    """
+    if [type(each) for each in error.args] == [str]:
+        before = error.args
+        first, line, rest = before[0].partition("\n")
+        told = f"(Caught {type(error).__name__} in {process}.)"
+        error.args = (f"{first} {told}{line}{rest}",)
+        if told not in str(error):
+            # A type with a text of its own; a note says the same.
+            error.args = before
+    return error
+
+
 def close(elements: Iterator[Any] | None) -> None:
     """End an iteration, so that its `finally` parts run before the next one begins."""
     end = getattr(elements, "close", None)
