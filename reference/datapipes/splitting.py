@@ -38,7 +38,7 @@ class _Split:
 
 
 class SplitPart(IterDataPipe[Any]):
-    """The elements of one part. Parts can be read side by side: each reads the source for itself."""
+    """The elements of one part. Each part reads the source for itself, so they are read one after the other."""
 
     def __init__(self, source_datapipe: IterDataPipe[Any], split: _Split, target: Any) -> None:
         super().__init__()
