@@ -22,13 +22,14 @@ from torch.utils.data import IterDataPipe, MapDataPipe
 from .datapipes import MapToIterConverter
 from .pipelines.adapters import Shuffle
 from .pipelines.beginning import begun, checked
-from .pipelines.crew import Merged
 from .pipelines.fullsync import told
 from .pipelines.graph import Pipe, Place, check_sharding, copied, place_of, ready_for_steps, shard, shards, walk
+from .pipelines.merged import Merged
 from .pipelines.messages import close
 from .pipelines.seeds import MOST_SEED, SeedGenerator, found_here, hashed, number_pipes
+from .pipelines.services import begin_iteration, finalize, graph_of
 from .pipelines.states import Position, check_place, graph_in, position_in, shape_of, skip, written
-from .reading_service import InProcessReadingService, begin_iteration, finalize, graph_of
+from .reading_service import InProcessReadingService
 from .rules.checks import check_integer, show
 
 __all__ = ["DataLoader2", "DataLoader2Iterator", "Shuffle"]

@@ -7,11 +7,12 @@ package registers the functional forms, so that a chain reads as it did: `pipe.o
 from .ahead import PinMemory, Prefetcher
 from .archives import Decompressor, TarArchiveLoader, ZipArchiveLoader
 from .buckets import BucketBatcher, InBatchShuffler, MaxTokenBucketizer
-from .caches import EndOnDiskCacheHolder, InMemoryCacheHolder, OnDiskCacheHolder
 from .counting import Cycler, Enumerator, Header, LengthSetter, Repeater
+from .disk_cache import EndOnDiskCacheHolder, OnDiskCacheHolder
 from .files import FSSpecFileLister, FSSpecFileOpener
 from .joining import IterKeyZipper, IterToMapConverter, MapKeyZipper, MapToIterConverter, UnZipper
 from .mapping import BatchMapper, FlatMapper
+from .memory_cache import InMemoryCacheHolder
 from .reading import CSVDictParser, CSVParser, JsonParser, LineReader
 from .sharing import FullSync, ShardingRoundRobinDispatcher
 from .splitting import RandomSplitter

@@ -18,7 +18,7 @@ from torch.utils.data.datapipes.utils.common import StreamWrapper
 
 from ..rules.checks import check_integer, show
 
-_OPENED: dict[str, Callable[..., Any]] = {"gzip": gzip.open, "lzma": lzma.open, "bzip2": bz2.open}
+_OPENED: dict[str, Callable[..., Any]] = {"gzip": gzip.open, "lzma": lzma.open, "bzip2": bz2.open, "bz2": bz2.open}
 _SUFFIXES = {".gz": "gzip", ".xz": "lzma", ".lzma": "lzma", ".bz2": "bzip2"}
 
 

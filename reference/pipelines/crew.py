@@ -16,12 +16,11 @@ from time import monotonic
 from typing import Any
 
 import torch.multiprocessing as multiprocessing
-from torch.utils.data import IterDataPipe
 
 from .dispatcher import dispatch
-from .graph import Pipe, Place, dispatched_part, replace, set_shared_out, walk
+from .graph import Pipe, Place, dispatched_part, replace
 from .messages import Begin, Job, More, WorkerInfo, ends, name_process
-from .seeds import SeedGenerator, numbers, set_number
+from .seeds import SeedGenerator, numbers
 from .workers import Dispatched, work
 
 _LAST_ELEMENT = 1.0  # seconds that a process may take over the element at hand once its line is closed
@@ -239,25 +238,3 @@ def _check_sendable(change: Callable[[Pipe], Any] | None) -> None:
             f"What changes the graph for an epoch can't be sent to workers ({error}): let the service return a "
             f"function that is defined in a module, or join it behind MultiProcessingReadingService."
         ) from error
-
-
-class Merged(IterDataPipe[Any]):
-    """Stands in the main process's graph for what the workers run."""
-
-    def __init__(self, crew: Crew, part: Pipe) -> None:
-        super().__init__()
-        self._crew = crew
-        set_shared_out(self, part)
-        set_number(self, max(numbers(part), default=-1))
-
-    def is_replicable(self) -> bool:
-        """It reads from processes that exist once."""
-        return False
-
-    @classmethod
-    def stand_in(cls, pipe: Pipe) -> bool:
-        """Whether a graph has what workers run in it."""
-        return any(isinstance(each, cls) for each in walk(pipe))
-
-    def __iter__(self) -> Iterator[Any]:
-        yield from self._crew.elements()

@@ -188,7 +188,7 @@ class FiltersTwice(Pipelines):
     clause, smallest = "PIPE-18", "n1,w1,b1,pipeline,with=twice"
     changes: ClassVar[dict[str, Any]] = {
         "dataloader2:check_sharding": lambda pipe: None,
-        "reading_service:check_sharding": lambda pipe: None,
+        "pipelines.services:check_sharding": lambda pipe: None,
     }
 
 
