@@ -1,6 +1,7 @@
 """What pipes have in common: what of them is copied, and how a user's function is given an element."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from torch.utils.data import IterDataPipe
@@ -10,6 +11,13 @@ def without(pipe: IterDataPipe[Any], **instead: Any) -> Any:
     """The state of a pipe to copy: what belongs to one process stays there."""
     state = {**vars(pipe), **instead}
     return IterDataPipe.getstate_hook(state) if IterDataPipe.getstate_hook is not None else state
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Elements that a pipe keeps: who looks for pipes in its attributes must not look at each of them."""
+
+    elements: Any
 
 
 def applied(function: Callable[..., Any], element: Any, columns: Any) -> Any:

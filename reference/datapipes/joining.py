@@ -8,6 +8,7 @@ from typing import Any
 from torch.utils.data import IterDataPipe, MapDataPipe, functional_datapipe
 
 from ..rules.checks import check_integer, check_type, show
+from .base import Kept
 
 
 class _Joined(IterDataPipe[Any]):
@@ -141,7 +142,7 @@ class IterToMapConverter(MapDataPipe[Any]):
     ) -> None:
         super().__init__()
         self.datapipe, self.key_value_fn = datapipe, key_value_fn
-        self.known: dict[Any, Any] | None = None
+        self.known: Kept | None = None
 
     def _all(self) -> dict[Any, Any]:
         if self.known is None:
@@ -151,8 +152,9 @@ class IterToMapConverter(MapDataPipe[Any]):
                 if key in known:
                     warnings.warn(f"Two elements have the key {show(key)}: the later one is kept.", stacklevel=2)
                 known[key] = value
-            self.known = known
-        return self.known
+            self.known = Kept(known)
+        found: dict[Any, Any] = self.known.elements
+        return found
 
     def __getitem__(self, key: Any) -> Any:
         try:

@@ -7,6 +7,7 @@ from typing import Any
 from torch.utils.data import IterDataPipe, functional_datapipe
 
 from ..rules.checks import check_integer
+from .base import Kept
 
 
 @functional_datapipe("in_memory_cache")
@@ -20,7 +21,7 @@ class InMemoryCacheHolder(IterDataPipe[Any]):
         super().__init__()
         self.source_dp = source_dp
         self.size = None if size is None else check_integer("size", size, least=0) * 2**20
-        self.kept: list[Any] | None = None
+        self.kept: Kept | None = None
         self.is_all = False
 
     def __iter__(self) -> Iterator[Any]:
@@ -28,10 +29,10 @@ class InMemoryCacheHolder(IterDataPipe[Any]):
         if kept is None:
             yield from self._first()
             return
-        yield from kept
+        yield from kept.elements
         if not self.is_all:
             for number, element in enumerate(self.source_dp):
-                if number >= len(kept):
+                if number >= len(kept.elements):
                     yield element
 
     def _first(self) -> Iterator[Any]:
@@ -43,7 +44,7 @@ class InMemoryCacheHolder(IterDataPipe[Any]):
             if is_all:
                 kept.append(element)
             yield element
-        self.kept, self.is_all = kept, is_all
+        self.kept, self.is_all = Kept(kept), is_all
 
     def __len__(self) -> int:
-        return len(self.kept) if self.is_all and self.kept is not None else len(self.source_dp)
+        return len(self.kept.elements) if self.is_all and self.kept is not None else len(self.source_dp)

@@ -23,6 +23,8 @@ from torch.utils.data.datapipes.iter.sharding import SHARDING_PRIORITIES
 _IS_CHILD = "_is_child_datapipe"
 _PLACE, _IS_SHARDED, _IS_SHARED_OUT = "loader_place", "loader_is_sharded", "loader_is_shared_out"
 
+_PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
+
 Pipe = Any
 """An IterDataPipe or MapDataPipe of torch; their own attributes are what is of interest here."""
 
@@ -42,6 +44,9 @@ def sources(pipe: Pipe) -> list[Pipe]:
 
 
 def _held(value: Any) -> Iterator[Pipe]:
+    # Most attributes are plain values; whether they are pipes is dear to ask.
+    if type(value) in _PLAIN:
+        return
     if isinstance(value, IterDataPipe | MapDataPipe):
         yield value
     elif isinstance(value, dict | list | tuple | set | frozenset):

@@ -14,7 +14,7 @@ an epoch begins, because a service, or a function of the user's own, may have pu
 """
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -137,8 +137,13 @@ def number_pipes(end: Pipe, least: int = 0, *, afresh: bool = False) -> None:
     if afresh:
         for pipe in pipes:
             pipe.__dict__.pop(_NUMBER, None)
+    _number(pipes, least)
+
+
+def _number(pipes: list[Pipe], least: int) -> None:
+    new = [pipe for pipe in pipes if is_random(pipe) and _NUMBER not in vars(pipe)]
     following = max([least, *(vars(pipe)[_NUMBER] + 1 for pipe in pipes if _NUMBER in vars(pipe))])
-    for number, pipe in enumerate((pipe for pipe in filter(is_random, pipes) if _NUMBER not in vars(pipe)), following):
+    for number, pipe in enumerate(new, following):
         set_number(pipe, number)
 
 
@@ -154,30 +159,29 @@ def set_number(pipe: Pipe, number: int) -> None:
 
 def found_in_worker(end: Pipe, scope: Scope, is_shared: bool) -> Found:
     """The random pipes of a graph that runs in a worker, or in the dispatching process, and what each draws now."""
-    number_pipes(end, LATE)
-    before_sharding = _before_sharding(end)
-    return [
-        (pipe, Draw(number, Scope.SHARED if is_shared or id(pipe) in before_sharding else scope))
-        for pipe, number in zip(random_pipes(end), numbers(end), strict=True)
-    ]
+    return _found(end, lambda pipes: dict.fromkeys(map(id, pipes), Scope.SHARED if is_shared else scope))
 
 
 def found_here(end: Pipe) -> Found:
     """The random pipes of the main process's graph, and what each draws now: as if a worker ran what it could run."""
-    number_pipes(end, LATE)
-    before_sharding = _before_sharding(end)
-    dispatched = dispatched_part(end)
-    once = _before([dispatched] if dispatched is not None else [])
-    in_workers = _before(replicable_parts(end))
-    found: Found = []
-    for pipe, number in zip(random_pipes(end), numbers(end), strict=True):
-        scope = Scope.RANK if id(pipe) in once or id(pipe) not in in_workers else Scope.WORKER
-        found.append((pipe, Draw(number, Scope.SHARED if id(pipe) in before_sharding else scope)))
-    return found
+
+    def scopes(pipes: list[Pipe]) -> dict[int, Scope]:
+        dispatched = dispatched_part(end)
+        once = _before([dispatched] if dispatched is not None else [])
+        in_workers = _before(replicable_parts(end)) - once
+        return {id(pipe): Scope.WORKER if id(pipe) in in_workers else Scope.RANK for pipe in pipes}
+
+    return _found(end, scopes)
 
 
-def _before_sharding(end: Pipe) -> set[int]:
-    return _before([pipe for pipe in walk(end) if shards(pipe)])
+def _found(end: Pipe, scopes: Callable[[list[Pipe]], dict[int, Scope]]) -> Found:
+    """The random pipes, with the scopes that those have which do not stand before sharding."""
+    pipes = walk(end)
+    _number(pipes, LATE)
+    before_sharding = _before([pipe for pipe in pipes if shards(pipe)])
+    others = [pipe for pipe in pipes if is_random(pipe) and id(pipe) not in before_sharding]
+    late = scopes(others) if others else {}
+    return [(pipe, Draw(vars(pipe)[_NUMBER], late.get(id(pipe), Scope.SHARED))) for pipe in pipes if is_random(pipe)]
 
 
 def _before(ends: list[Pipe]) -> set[int]:

@@ -13,6 +13,7 @@ from torch.utils.data.datapipes.iter import IterableWrapper
 from torch.utils.data.datapipes.map import SequenceWrapper
 
 from reference.datapipes import MapToIterConverter, PinMemory
+from reference.pipelines.graph import walk
 from tests.reference.pipelines.pipe_probes import Noted, numbers, over_workers
 
 
@@ -93,6 +94,17 @@ def test_a_cache_in_memory_reads_once(tmp_path: Path) -> None:
     next(iter(pipe))
     assert [[0, 1, 2, 3]] * 3 == [list(pipe), list(pipe), list(pipe)]
     assert Counter({0: 2, 1: 1, 2: 1, 3: 1}) == Counter(number for number, _ in noted.reads())
+
+
+def test_what_is_kept_is_no_part_of_the_graph() -> None:
+    """A million elements would be looked through in every epoch."""
+    cached = numbers(3).in_memory_cache()
+    joined = numbers(3).zip_with_map(IterableWrapper([(at, at) for at in range(3)]).to_map_datapipe(), key_fn=int)
+    before = [walk(cached), walk(joined)]
+    assert [[0, 1, 2], [(0, 0), (1, 1), (2, 2)]] == [list(cached), list(joined)]
+    assert before == [walk(cached), walk(joined)]
+    for pipe in (cached, joined.map_datapipe):
+        assert not any(isinstance(value, list | dict) and len(value) == 3 for value in vars(pipe).values())
 
 
 def test_a_small_cache_reads_what_did_not_fit(tmp_path: Path) -> None:

@@ -204,14 +204,14 @@ def twice(pipe: Any, info: WorkerInfo) -> Any:
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("make", [filtered_only, lambda pipe: pipe.sharding_round_robin_dispatch()])
 def test_a_second_filter_of_workers_is_refused(make: Any, workers: int) -> None:
-    """PIPE-18: of 20 elements 10 came."""
+    """PIPE-18: an initialiser is heard too late to be refused anywhere else."""
     with pytest.raises(RuntimeError, match="Sharding twice"):
         epoch(make(numbers(20)), MultiProcessingReadingService(workers, worker_init_fn=twice))
 
 
 @pytest.mark.parametrize("once", [0, 1])
 def test_a_second_filter_of_a_service_is_refused(once: int) -> None:
-    """PIPE-18: before the workers as behind them."""
+    """PIPE-18: before the workers as behind them; of 20 elements 10 came."""
     services = [Hooked(once=with_a_filter), MultiProcessingReadingService(2)]
     with pytest.raises(RuntimeError, match="Sharding twice"):
         epoch(filtered_only(numbers(20)), SequentialReadingService(*services[:: 1 - 2 * once]))
