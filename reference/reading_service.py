@@ -79,7 +79,7 @@ class InProcessReadingService(ReadingServiceInterface):
         reset = self.reset_fn
         if reset is None:
             return None
-        return joined(iter_reset_fn, lambda datapipe: reset(datapipe, WorkerInfo(1, 0), seed_generator))
+        return joined(iter_reset_fn, lambda datapipe: reset(datapipe, WorkerInfo(1, 0), seed_generator.at(0)))
 
 
 class MultiProcessingReadingService(ReadingServiceInterface):

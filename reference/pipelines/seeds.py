@@ -54,11 +54,11 @@ Found = list[tuple[Pipe, Draw]]
 class SeedGenerator:
     """The seeds of one epoch in one process; what users' own functions are given to draw from, or to seed anew.
 
-    `place` and `worker` say which process it is. `workers_share`: what workers run is sharded behind them, in the main
-    process, so all their draws are alike.
+    `place` and `worker` say which process it is; None is the main one, whose pipes draw as those of worker 0.
+    `workers_share`: what workers run is sharded behind them, in the main process, so all their draws are alike.
     """
 
-    def __init__(self, seed: int | None = None, place: Place | None = None, worker: int = 0) -> None:
+    def __init__(self, seed: int | None = None, place: Place | None = None, worker: int | None = None) -> None:
         self.place = place if place is not None else Place()
         self.worker = worker
         self.workers_share = False
@@ -80,7 +80,7 @@ class SeedGenerator:
     def generate_seed(self) -> int:
         """A number of 64 bits that no other worker, rank or spawned generator is given."""
         self.own_draws += 1
-        own = (self.place.rank, self.worker, self.own_draws - 1, *self.path)
+        own = (self.place.rank, _USER if self.worker is None else self.worker, self.own_draws - 1, *self.path)
         return hashed(self.epoch_seed, _USER, Scope.WORKER.value, *own)
 
     def spawn(self, worker_id: int, inplace: bool = False) -> "SeedGenerator":
@@ -91,19 +91,21 @@ class SeedGenerator:
         return spawned
 
     def at(self, worker: int) -> "SeedGenerator":
-        """The generator of a worker, that has drawn nothing yet."""
+        """The generator of a worker: what is shared goes on, and of its own nothing has been drawn yet."""
         there = copy.copy(self)
-        there.worker, there.shared_draws, there.own_draws = worker, 0, 0
+        there.worker, there.own_draws = worker, 0
         return there
 
     def of(self, draw: Draw) -> int:
         """The seed of a random pipe."""
         # PIPE-3, PIPE-4, PIPE-7
-        place, differs = self.place, {Scope.SHARED: (), Scope.RANK: (self.place.rank,)}
-        own = () if draw.scope is Scope.SHARED else self.path
-        return hashed(
-            self.epoch_seed, draw.number, draw.scope.value, *differs.get(draw.scope, (place.rank, self.worker)), *own
-        )
+        rank = self.place.rank
+        differs: dict[Scope, tuple[int, ...]] = {
+            Scope.SHARED: (),
+            Scope.RANK: (rank, *self.path),
+            Scope.WORKER: (rank, self.worker or 0, *self.path),
+        }
+        return hashed(self.epoch_seed, draw.number, draw.scope.value, *differs[draw.scope])
 
     @property
     def process_seed(self) -> int:

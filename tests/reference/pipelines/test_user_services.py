@@ -257,6 +257,44 @@ def test_a_generator_of_seeds_is_two_streams() -> None:
     assert one.generate_shared_seed() == other.generate_shared_seed() != one.generate_shared_seed()
 
 
+class Drawing(ReadingServiceInterface):
+    """A service that draws both kinds of seeds."""
+
+    def initialize_iteration(self, seed_generator: Any, iter_reset_fn: Any = None) -> None:
+        self.drawn = [seed_generator.generate_shared_seed(), seed_generator.generate_seed()]
+
+
+class Drawn(IterDataPipe[Any]):
+    """What a worker has drawn, in the place of each element."""
+
+    def __init__(self, source: Any, drawn: list[int]) -> None:
+        self.source, self.drawn = source, drawn
+
+    def __iter__(self) -> Any:
+        yield from (tuple(self.drawn) for _ in self.source)
+
+
+def drawing(pipe: Any, info: WorkerInfo, seeds: Any) -> Any:
+    """A function for each epoch that draws both kinds of seeds."""
+    return Drawn(pipe, [seeds.generate_shared_seed(), seeds.generate_seed()])
+
+
+def test_no_seed_is_drawn_twice() -> None:
+    """By a service, and then by workers: what is shared goes on in all of them, and worker 0 is itself with any W."""
+    found = []
+    for workers in (0, 1, 2):
+        mp = MultiProcessingReadingService(workers, worker_reset_fn=drawing)
+        with DataLoader2(filtered_only(numbers(4)), reading_service=SequentialReadingService(Drawing(), mp)) as loader:
+            loader.seed(1)
+            elements = list(loader)
+            service = loader.reading_service.reading_services[0]
+        shared, own = {element[0] for element in elements}, {element[1] for element in elements}
+        assert [1, max(1, workers)] == [len(shared), len(own)]
+        assert 2 + len(shared | own) == len({*service.drawn, *shared, *own})
+        found.append([service.drawn, elements[0]])
+    assert [found[0]] * 3 == found
+
+
 def test_a_spawned_generator_shares_and_differs() -> None:
     """Its own seeds are others; `inplace` makes the generator itself the one that was spawned."""
     one = SeedGenerator(7)
