@@ -146,7 +146,7 @@ class OnDiskCacheHolder(IterDataPipe[Any]):
 
     def leave(self) -> None:
         """Let others fetch what was going to be fetched here."""
-        for lock in self.fetched.values():
+        for lock in list(self.fetched.values()):
             lock.leave()
         self.fetched, self.parts = {}, []
 
