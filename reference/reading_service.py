@@ -18,7 +18,7 @@ from .pipelines.graph import Pipe, Place, place_of, replace, replicable_part, se
 from .pipelines.merged import Merged
 from .pipelines.messages import WorkerInfo
 from .pipelines.seeds import SeedGenerator, number_pipes
-from .pipelines.services import begin_iteration, finalize, graph_of, joined, unchanged
+from .pipelines.services import begin_iteration, finalize, graph_of, joined
 from .pipelines.workers import initialised
 from .rules.checks import check_integer, show
 
@@ -137,7 +137,8 @@ class MultiProcessingReadingService(ReadingServiceInterface):
         if self.crew is None:
             return self.in_process.initialize_iteration(seed_generator, iter_reset_fn)
         self.crew.begin(seed_generator, iter_reset_fn)
-        return unchanged
+        seed_generator.sent = iter_reset_fn
+        return None
 
     def finalize(self, reason: str = "it was shut down") -> None:
         """End the workers."""

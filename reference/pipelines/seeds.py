@@ -55,13 +55,15 @@ class SeedGenerator:
     """The seeds of one epoch in one process; what users' own functions are given to draw from, or to seed anew.
 
     `place` and `worker` say which process it is; None is the main one, whose pipes draw as those of worker 0.
-    `workers_share`: what workers run is sharded behind them, in the main process, so all their draws are alike.
+    `workers_share`: what workers run is sharded behind them, in the main process, so all their draws are alike. `sent`:
+    what changes the graph for this epoch, once workers have been told.
     """
 
     def __init__(self, seed: int | None = None, place: Place | None = None, worker: int | None = None) -> None:
         self.place = place if place is not None else Place()
         self.worker = worker
         self.workers_share = False
+        self.sent: object = None
         self.path: tuple[int, ...] = ()
         self.seed(seed)
 

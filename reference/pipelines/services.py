@@ -10,11 +10,6 @@ from .graph import Pipe, check_sharding
 from .seeds import SeedGenerator, number_pipes
 
 
-def unchanged(datapipe: Pipe) -> Pipe:
-    """What changes the graph of the main process, where workers have done so with theirs."""
-    return datapipe
-
-
 def joined(first: Change | None, then: Change) -> Change:
     """One change, and another one of what it gives."""
     if first is None:
@@ -47,6 +42,9 @@ def begin_iteration(service: Any, seeds: SeedGenerator, change: Change | None) -
     takes_change = "iter_reset_fn" in takes or any(each.kind is each.VAR_KEYWORD for each in takes.values())
     more = {"iter_reset_fn": change} if takes_change else {}
     said = service.initialize_iteration(*([seeds] if takes else []), **more)
+    if seeds.sent is change:
+        # Workers change their graphs by it; the main process has none of that.
+        change = None
     if said is None or said is seeds:
         # PIPE-3: whoever says nothing keeps the seed. A seed of its own in each worker would lose elements.
         return change

@@ -241,6 +241,30 @@ def test_a_service_changes_the_graph_of_each_epoch_once(workers: int) -> None:
         assert [[0, 2, 4, 6]] * 2 == [sorted(loader), sorted(loader)]
 
 
+class Forgetful(MultiProcessingReadingService):
+    """Workers of a user's own class, whose hook returns nothing."""
+
+    def initialize_iteration(self, seed_generator: Any, iter_reset_fn: Any = None) -> None:
+        super().initialize_iteration(seed_generator, iter_reset_fn)
+
+
+def pairs(seeds: Any) -> Callable[[Any], Any]:
+    """A service that batches."""
+    return in_pairs
+
+
+def in_pairs(pipe: Any) -> Any:
+    """For each epoch."""
+    return pipe.batch(2)
+
+
+@pytest.mark.parametrize("workers", [MultiProcessingReadingService(2), Forgetful(2), Wrapping(Forgetful(2))])
+def test_what_workers_have_changed_is_not_changed_again(workers: Any) -> None:
+    """In the main process, whatever becomes of what the hook of the workers returns."""
+    found = epoch(filtered_only(numbers(8)), SequentialReadingService(Hooked(pairs), workers))
+    assert [[0, 2], [1, 3], [4, 6], [5, 7]] == list(map(list, found))
+
+
 def test_shuffle_is_on_by_default() -> None:
     """An adapter that is given no word turns shuffling on; None changes nothing."""
     pipe = numbers(20).shuffle().set_shuffle(False)
