@@ -10,7 +10,8 @@ stands in the folders:
 - `loading/`: how a step is made (`collate`, `join`, `worker`), what an error makes of it (`faults`), and how an epoch
   ends (`passes`, `processes`) or is resumed (`restarts`)
 - `ahead/`: the ring of shared memory, and the processes that fill it
-- `device/`: a step on the emulated device; `launch/`: one program as several instances; `pipelines/`: graphs of pipes
+- `device/`: a step on the emulated device; `launch/`: one program as several instances; `pipelines/`: graphs of pipes;
+  `datapipes/`: the pipes that torch has no more
 
 To follow one step from the loop to shared memory, read in this order:
 

@@ -1,22 +1,24 @@
 """Decides where a pipeline runs: in this process, in workers, on one of several ranks, or both.
 
 A service is asked four things, by the loader: `initialize` once, before the first epoch; `initialize_iteration` before
-each, with the seed of the epoch, and it returns the seed that holds; `finalize_iteration` when an epoch is over or was
-left; `finalize` at the end. `place` says which rank this is.
+each, with the seeds of the epoch, which it may seed anew; `finalize_iteration` when an epoch is over or was left;
+`finalize` at the end. Which rank this is, is written on the graph, so a service that wraps another one need not know.
 """
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import torch.distributed as dist
 
-from .datapipes import FullSync
-from .pipelines.crew import Crew, Merged
+from .datapipes import FullSync, Prefetcher
+from .pipelines.beginning import Change
+from .pipelines.crew import Crew
 from .pipelines.fullsync import BEGIN, Agreement, Message, check_group, check_timeout
-from .pipelines.graph import Pipe, Place, replace, replicable_part, walk
+from .pipelines.graph import Pipe, Place, place_of, replace, replicable_part, set_place, shard, walk
+from .pipelines.merged import Merged
 from .pipelines.messages import WorkerInfo
-from .pipelines.seeds import Seeds
+from .pipelines.seeds import SeedGenerator, number_pipes
+from .pipelines.services import begin_iteration, finalize, graph_of, joined
 from .pipelines.workers import initialised
 from .rules.checks import check_integer, show
 
@@ -24,19 +26,19 @@ from .rules.checks import check_integer, show
 class ReadingServiceInterface:
     """A service that changes nothing; what others are made from."""
 
-    place = Place()
-
     def initialize(self, datapipe: Pipe) -> Pipe:
         """Return the graph that the main process shall iterate."""
         return datapipe
 
-    def initialize_iteration(self, seed: int) -> int:
-        """Begin an epoch; return the seed that the services behind this one, and the main process, shall use."""
-        return seed
+    def initialize_iteration(
+        self, seed_generator: SeedGenerator, iter_reset_fn: Change | None = None
+    ) -> Change | SeedGenerator | int | None:
+        """Begin an epoch, whose seeds are those of the generator: all services and processes use it after this one.
 
-    def reset(self, datapipe: Pipe, seeds: Seeds) -> Pipe:
-        """Called when the main process's own pipes have been seeded; return the graph for this epoch."""
-        return datapipe
+        Return None, and the seeds stay as the generator has them; or a function that changes the graph for this epoch,
+        in the place of `iter_reset_fn`, which an earlier service has returned; or another seed.
+        """
+        return None
 
     def finalize_iteration(self) -> None:
         """End an epoch."""
@@ -46,21 +48,38 @@ class ReadingServiceInterface:
 
 
 class InProcessReadingService(ReadingServiceInterface):
-    """Runs the pipeline in the process that iterates, as if it was the only worker."""
+    """Runs the pipeline in the process that iterates, as if it was the only worker.
+
+    A thread reads `prefetch_cnt` elements ahead. `init_fn(datapipe, info)` returns the graph to iterate;
+    `reset_fn(datapipe, info, seeds)` is called in each epoch, and may return another one for it.
+    """
 
     def __init__(
-        self, worker_init_fn: Callable[..., Any] | None = None, worker_reset_fn: Callable[..., Any] | None = None
+        self,
+        prefetch_cnt: int = 0,
+        init_fn: Callable[..., Any] | None = None,
+        reset_fn: Callable[..., Any] | None = None,
     ) -> None:
-        self.worker_init_fn, self.worker_reset_fn = worker_init_fn, worker_reset_fn
+        self.prefetch_cnt = check_integer("prefetch_cnt", prefetch_cnt, least=0)
+        self.init_fn, self.reset_fn = init_fn, reset_fn
 
     def initialize(self, datapipe: Pipe) -> Pipe:
         """Let the user's initialiser change the graph."""
-        return initialised(datapipe, WorkerInfo(1, 0), self.worker_init_fn)
+        place = place_of(datapipe)
+        number_pipes(datapipe)
+        shard(datapipe, place, 1, 0)
+        changed = initialised(datapipe, WorkerInfo(1, 0), self.init_fn)
+        shard(changed, place, 1, 0)
+        return Prefetcher(changed, self.prefetch_cnt) if self.prefetch_cnt else changed
 
-    def reset(self, datapipe: Pipe, seeds: Seeds) -> Pipe:
-        """Let the user's function change the graph for an epoch."""
-        changed = self.worker_reset_fn(datapipe, WorkerInfo(1, 0), seeds) if self.worker_reset_fn is not None else None
-        return datapipe if changed is None else changed
+    def initialize_iteration(
+        self, seed_generator: SeedGenerator, iter_reset_fn: Change | None = None
+    ) -> Change | SeedGenerator | int | None:
+        """Let the user's function change the graph for an epoch, behind the functions of earlier services."""
+        reset = self.reset_fn
+        if reset is None:
+            return None
+        return joined(iter_reset_fn, lambda datapipe: reset(datapipe, WorkerInfo(1, 0), seed_generator.at(0)))
 
 
 class MultiProcessingReadingService(ReadingServiceInterface):
@@ -89,18 +108,19 @@ class MultiProcessingReadingService(ReadingServiceInterface):
         self.worker_prefetch_cnt = check_integer("worker_prefetch_cnt", worker_prefetch_cnt, least=0)
         self.main_prefetch_cnt = check_integer("main_prefetch_cnt", main_prefetch_cnt, least=0)
         self.worker_init_fn, self.worker_reset_fn = worker_init_fn, worker_reset_fn
-        self.in_process = InProcessReadingService(worker_init_fn, worker_reset_fn)
+        self.in_process = InProcessReadingService(0, worker_init_fn, worker_reset_fn)
         self.crew: Crew | None = None
 
     def initialize(self, datapipe: Pipe) -> Pipe:
         """Start the workers, and put what comes from them in the place of what they run."""
+        number_pipes(datapipe)
         part = replicable_part(datapipe) if self.num_workers else None
         if part is None:
             return self.in_process.initialize(datapipe)
         chunk = max(1, self.worker_prefetch_cnt)
         self.crew = Crew(
             part,
-            self.place,
+            place_of(datapipe),
             self.num_workers,
             method=self.multiprocessing_context,
             chunk=chunk,
@@ -108,17 +128,17 @@ class MultiProcessingReadingService(ReadingServiceInterface):
             init=self.worker_init_fn,
             reset=self.worker_reset_fn,
         )
-        return replace(datapipe, part, Merged(self.crew))
+        return replace(datapipe, part, Merged(self.crew, part))
 
-    def initialize_iteration(self, seed: int) -> int:
-        """Begin an epoch in all workers."""
-        if self.crew is not None:
-            self.crew.begin(seed)
-        return seed
-
-    def reset(self, datapipe: Pipe, seeds: Seeds) -> Pipe:
-        """Without workers, this process takes their part."""
-        return datapipe if self.crew is not None else self.in_process.reset(datapipe, seeds)
+    def initialize_iteration(
+        self, seed_generator: SeedGenerator, iter_reset_fn: Change | None = None
+    ) -> Change | SeedGenerator | int | None:
+        """Begin an epoch in all workers, which change their graphs; without workers, this process takes their part."""
+        if self.crew is None:
+            return self.in_process.initialize_iteration(seed_generator, iter_reset_fn)
+        self.crew.begin(seed_generator, iter_reset_fn)
+        seed_generator.sent = iter_reset_fn
+        return None
 
     def finalize(self, reason: str = "it was shut down") -> None:
         """End the workers."""
@@ -137,9 +157,10 @@ class DistributedReadingService(ReadingServiceInterface):
     def initialize(self, datapipe: Pipe) -> Pipe:
         """Find out which rank this is, and let the ranks end together."""
         check_group()
-        self.place = Place(dist.get_rank(), dist.get_world_size())
         if not isinstance(datapipe, FullSync):
             datapipe = FullSync(datapipe, self.timeout)
+        self.place = Place(dist.get_rank(), dist.get_world_size())
+        set_place(datapipe, self.place)
         for pipe in walk(datapipe):
             if isinstance(pipe, FullSync):
                 # The last one first: it shares its group with the seed, so a rank that begins an epoch while another
@@ -148,13 +169,17 @@ class DistributedReadingService(ReadingServiceInterface):
                 self.agreements.append(pipe.agreement)
         return datapipe
 
-    def initialize_iteration(self, seed: int) -> int:
+    def initialize_iteration(
+        self, seed_generator: SeedGenerator, iter_reset_fn: Change | None = None
+    ) -> Change | SeedGenerator | int | None:
         """Let rank 0's seed hold."""
         self.open()
         # PIPE-3: whatever seeds the ranks hold.
-        said = self.agreements[0].exchange(Message(BEGIN, self.epoch, seed))
+        said = self.agreements[0].exchange(Message(BEGIN, self.epoch, seed_generator.epoch_seed))
         self.epoch += 1
-        return said[0].value
+        seed_generator.seed(said[0].value)
+        seed_generator.place = self.place
+        return None
 
     def open(self) -> None:
         """Make the groups of this rank and the others, once."""
@@ -187,30 +212,25 @@ class SequentialReadingService(ReadingServiceInterface):
             )
 
     def initialize(self, datapipe: Pipe) -> Pipe:
-        """Hand the graph, and the place, from each service to the next."""
+        """Hand the graph from each service to the next."""
         for at, service in enumerate(self.reading_services):
-            service.place = self.place
             try:
-                datapipe = service.initialize(datapipe)
+                datapipe = graph_of(service, datapipe)
             except Exception:
                 # PIPE-12: the other ranks are about to make their groups, and must find out.
                 for earlier in self.reading_services[:at]:
                     getattr(earlier, "open", lambda: None)()
                 raise
-            self.place = service.place
         return datapipe
 
-    def initialize_iteration(self, seed: int) -> int:
-        """Hand the seed from each service to the next."""
+    def initialize_iteration(
+        self, seed_generator: SeedGenerator, iter_reset_fn: Change | None = None
+    ) -> Change | SeedGenerator | int | None:
+        """Hand the seeds, and what changes the graph, from each service to the next."""
+        change = iter_reset_fn
         for service in self.reading_services:
-            seed = service.initialize_iteration(seed)
-        return seed
-
-    def reset(self, datapipe: Pipe, seeds: Seeds) -> Pipe:
-        """Hand the graph from each service to the next."""
-        for service in self.reading_services:
-            datapipe = service.reset(datapipe, seeds)
-        return datapipe
+            change = begin_iteration(service, seed_generator, change)
+        return change
 
     def finalize_iteration(self) -> None:
         """End an epoch in all services, the last first."""
@@ -221,9 +241,3 @@ class SequentialReadingService(ReadingServiceInterface):
         """End all services, the last first."""
         for service in reversed(self.reading_services):
             finalize(service, reason)
-
-
-def finalize(service: Any, reason: str) -> None:
-    """End a service, which may be of a user who knows of no reasons."""
-    takes_reason = bool(inspect.signature(service.finalize).parameters)
-    service.finalize(*([reason] if takes_reason else []))

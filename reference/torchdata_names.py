@@ -4,12 +4,16 @@
 are forked from it. What is really installed wins: a torchdata that still has them is left alone, and of one that has
 them no more the rest (`torchdata.stateful_dataloader`) stays as it is. Without a call nothing is changed.
 
+A name that torchdata had and that is not served is an ImportError that says so, and so is its functional form, when it
+is called. Chapter 8 lists them.
+
 `python -m reference.run script.py` and `poprun` do it for their programs: `reference/shims/torchdata.py` comes first on
 their path, and calls `take_over`.
 """
 
 import importlib.util
 import sys
+from functools import partial
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -18,13 +22,16 @@ from typing import Any
 import torch.utils.data.datapipes.iter as torch_iter
 import torch.utils.data.datapipes.map as torch_map
 from torch.utils.data import IterDataPipe, MapDataPipe, functional_datapipe
-from torch.utils.data.graph import traverse_dps
+from torch.utils.data._utils.pin_memory import pin_memory
+from torch.utils.data.datapipes.utils.common import StreamWrapper
+from torch.utils.data.graph import DataPipe, DataPipeGraph, traverse_dps
 
 from . import datapipes, reading_service
-from .dataloader2 import DataLoader2, DataLoader2Iterator, Shuffle
+from .dataloader2 import DataLoader2, DataLoader2Iterator
 from .launch.shims import SHIMS
-from .pipelines import messages as pipe_messages
-from .pipelines import seeds as pipe_seeds
+from .pipelines import adapters, graph_functions
+from .pipelines.messages import WorkerInfo
+from .pipelines.seeds import SeedGenerator
 
 _SERVICES = {
     name: getattr(reading_service, name)
@@ -36,33 +43,93 @@ _SERVICES = {
         "SequentialReadingService",
     )
 }
-_PIPES = {
-    name: getattr(datapipes, name)
-    for name in ("CSVParser", "FullSync", "Header", "Prefetcher", "ShardingRoundRobinDispatcher")
-}
+_GRAPH = ("find_dps", "list_dps", "remove_dp", "replace_dp", "set_datapipes_seed", "set_graph_random_seed")
+_PIPES = {name: getattr(datapipes, name) for name in datapipes.__all__}
 _NAMES: dict[str, dict[str, Any]] = {
     "torchdata": {},
     "torchdata.dataloader2": {
         **_SERVICES,
         "DataLoader2": DataLoader2,
         "DataLoader2Iterator": DataLoader2Iterator,
-        "WorkerInfo": pipe_messages.WorkerInfo,
+        "WorkerInfo": WorkerInfo,
     },
-    "torchdata.dataloader2.adapter": {"Shuffle": Shuffle},
-    "torchdata.dataloader2.graph": {"traverse_dps": traverse_dps},
-    "torchdata.dataloader2.random": {"SeedGenerator": pipe_seeds.Seeds},
-    "torchdata.dataloader2.reading_service": _SERVICES,
+    "torchdata.dataloader2.adapter": {name: getattr(adapters, name) for name in ("Adapter", "CacheTimeout", "Shuffle")},
+    "torchdata.dataloader2.graph": {
+        "DataPipe": DataPipe,
+        "DataPipeGraph": DataPipeGraph,
+        "traverse_dps": traverse_dps,
+        **{name: getattr(graph_functions, name) for name in _GRAPH},
+    },
+    "torchdata.dataloader2.random": {"SeedGenerator": SeedGenerator},
+    "torchdata.dataloader2.reading_service": {**_SERVICES, "WorkerInfo": WorkerInfo},
+    "torchdata.dataloader2.utils": {"WorkerInfo": WorkerInfo},
     "torchdata.datapipes": {"functional_datapipe": functional_datapipe},
     "torchdata.datapipes.iter": {
         **{name: getattr(torch_iter, name) for name in torch_iter.__all__},
-        **_PIPES,
+        **{name: pipe for name, pipe in _PIPES.items() if not issubclass(pipe, MapDataPipe)},
         "IterDataPipe": IterDataPipe,
     },
     "torchdata.datapipes.map": {
         **{name: getattr(torch_map, name) for name in torch_map.__all__},
+        **{name: pipe for name, pipe in _PIPES.items() if issubclass(pipe, MapDataPipe)},
         "MapDataPipe": MapDataPipe,
     },
+    "torchdata.datapipes.utils": {"StreamWrapper": StreamWrapper, "pin_memory_fn": pin_memory},
 }
+NOT_SERVED: dict[str, dict[str, str]] = {
+    "torchdata.dataloader2": dict.fromkeys(
+        (
+            "CheckpointableReadingServiceInterface",
+            "PauseIteration",
+            "PrototypeMultiProcessingReadingService",
+            "ShuffleSpec",
+        ),
+        "",
+    ),
+    "torchdata.dataloader2.random": {"dist_share_seed": ""},
+    "torchdata.dataloader2.utils": {"process_init_fn": "", "process_reset_fn": ""},
+    "torchdata.datapipes.iter": {
+        "AISFileLister": "list_files_by_ais",
+        "AISFileLoader": "load_files_by_ais",
+        "BatchAsyncMapper": "async_map_batches",
+        "Bz2FileLoader": "load_from_bz2",
+        "DataFrameMaker": "dataframe",
+        "Dropper": "drop",
+        "Extractor": "extract",
+        "FSSpecSaver": "save_by_fsspec",
+        "Flattener": "flatten",
+        "GDriveReader": "read_from_gdrive",
+        "HashChecker": "check_hash",
+        "HttpReader": "read_from_http",
+        "HuggingFaceHubReader": "",
+        "IndexAdder": "add_index",
+        "IoPathFileLister": "list_files_by_iopath",
+        "IoPathFileOpener": "open_files_by_iopath",
+        "IoPathSaver": "save_by_iopath",
+        "MultiplexerLongest": "mux_longest",
+        "OnlineReader": "read_from_remote",
+        "ParagraphAggregator": "lines_to_paragraphs",
+        "ParquetDataFrameLoader": "load_parquet_as_df",
+        "RarArchiveLoader": "load_from_rar",
+        "RoundRobinDemultiplexer": "round_robin_demux",
+        "Rows2Columnar": "rows2columnar",
+        "S3FileLister": "list_files_by_s3",
+        "S3FileLoader": "load_files_by_s3",
+        "SampleMultiplexer": "",
+        "Saver": "save_to_disk",
+        "ShardExpander": "shard_expand",
+        "ShuffledFlatMapper": "shuffled_flatmap",
+        "Slicer": "slice",
+        "TFRecordLoader": "load_from_tfrecord",
+        "ThreadPoolMapper": "threadpool_map",
+        "WebDataset": "webdataset",
+        "XzFileLoader": "load_from_xz",
+        "ZipperLongest": "zip_longest",
+    },
+    "torchdata.datapipes.map": {"InMemoryCacheHolder": "", "UnZipper": ""},
+    "torchdata.datapipes.utils": {"janitor": "", "to_graph": ""},
+}
+"""Names that torchdata 0.9 had and that are not here, each with its functional form, if it had one."""
 
 
 def install() -> None:
@@ -73,11 +140,14 @@ def install() -> None:
         module = ModuleType(name, f"The names of {name} as torchdata 0.9 had them, by {__package__}.")
         # With a path it counts as a package, whose submodules may be imported.
         module.__path__ = []
-        vars(module).update(contents)
+        vars(module).update(contents, __getattr__=partial(_refuse, name))
         sys.modules[name] = module
         parent, _, last = name.rpartition(".")
         if parent:
             setattr(importlib.import_module(parent), last, module)
+        for asked, form in NOT_SERVED.get(name, {}).items():
+            if form and form not in IterDataPipe.functions:
+                IterDataPipe.register_function(form, partial(_refuse_form, f"{name}.{asked}", form))
 
 
 def take_over() -> None:
@@ -89,6 +159,23 @@ def take_over() -> None:
         sys.modules["torchdata"] = real
         found.loader.exec_module(real)
     install()
+
+
+def _refuse(module: str, name: str) -> Any:
+    """What becomes of a name that a module has not."""
+    if name in NOT_SERVED.get(module, {}):
+        raise ImportError(f"{module}.{name} was a name of torchdata 0.9 that {_BY}", name=f"{module}.{name}")
+    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+
+def _refuse_form(full: str, form: str, *given: Any, **named: Any) -> Any:
+    raise NotImplementedError(f"{form}(), of {full}, was a pipe of torchdata 0.9 that {_BY}")
+
+
+_BY = (
+    f"{__package__} does not serve: specs/8-pipelines.md lists them. Write it as a pipe of your own, a class "
+    f"derived from torch.utils.data.IterDataPipe, or install torchdata==0.9.0."
+)
 
 
 def _is_there(name: str) -> bool:

@@ -16,12 +16,11 @@ from time import monotonic
 from typing import Any
 
 import torch.multiprocessing as multiprocessing
-from torch.utils.data import IterDataPipe
 
 from .dispatcher import dispatch
 from .graph import Pipe, Place, dispatched_part, replace
-from .messages import Begin, Job, More, WorkerInfo, ends
-from .seeds import draws
+from .messages import Begin, Job, More, WorkerInfo, ends, name_process
+from .seeds import SeedGenerator, numbers
 from .workers import Dispatched, work
 
 _LAST_ELEMENT = 1.0  # seconds that a process may take over the element at hand once its line is closed
@@ -61,7 +60,8 @@ class _Lane:
             _, elements, self.is_over, failure = message
             if elements:
                 self.chunks.append(deque(elements))
-            self.failure = failure and failure.error
+            # PIPE-15
+            self.failure = failure and name_process(failure.error, self.name.replace("Worker", "worker process"))
 
     def lose(self) -> None:
         """The process has ended by itself: an error behind what it has sent."""
@@ -100,7 +100,7 @@ class Crew:
         self.opened: list[Connection] = []
         try:
             first, inner = self._start_dispatcher(part, place, workers, chunk)
-            noted = draws(first)
+            noted = numbers(first)
             for worker in range(workers):
                 job = Job(place, WorkerInfo(workers, worker), chunk, init, reset)
                 name = f"Worker {worker} of {workers}"
@@ -120,7 +120,7 @@ class Crew:
             return part, [None] * workers
         pairs = [self._pair() for _ in range(workers)]
         job = Job(place, WorkerInfo(workers, -1), chunk, None, None)
-        self._start("The dispatching process", dispatch, [theirs for theirs, _ in pairs], before, draws(before), job)
+        self._start("The dispatching process", dispatch, [theirs for theirs, _ in pairs], before, numbers(before), job)
         return replace(part, before, Dispatched()), [ours for _, ours in pairs]
 
     def _pair(self) -> tuple[Connection, Connection]:
@@ -145,8 +145,12 @@ class Crew:
         self.lanes.append(lane)
         return lane
 
-    def begin(self, seed: int) -> None:
-        """Start an epoch in all processes; whatever is left of the one before is dropped."""
+    def begin(self, seeds: SeedGenerator, change: Callable[[Pipe], Any] | None = None) -> None:
+        """Start an epoch in all processes; whatever is left of the one before is dropped.
+
+        `change` changes the graph of each worker for this epoch. Raises TypeError if it can't be sent there.
+        """
+        _check_sendable(change)
         for lane in self.lanes:
             # At most one epoch is on its way, so a line is never full of them.
             while lane.begun < self.number and not lane.is_gone:
@@ -156,7 +160,7 @@ class Crew:
             lane.forget()
             if lane.is_gone:
                 lane.lose()
-            lane.send(Begin(self.number, seed))
+            lane.send(Begin(self.number, seeds, change))
         for lane in self.workers:
             for _ in range(self.chunks):
                 lane.send(More(self.number))
@@ -226,12 +230,11 @@ def _join(lanes: list[_Lane], seconds: float) -> None:
             return
 
 
-class Merged(IterDataPipe[Any]):
-    """Stands in the main process's graph for what the workers run."""
-
-    def __init__(self, crew: Crew) -> None:
-        super().__init__()
-        self._crew = crew
-
-    def __iter__(self) -> Iterator[Any]:
-        yield from self._crew.elements()
+def _check_sendable(change: Callable[[Pipe], Any] | None) -> None:
+    try:
+        pickle.dumps(change)
+    except Exception as error:
+        raise TypeError(
+            f"What changes the graph for an epoch can't be sent to workers ({error}): let the service return a "
+            f"function that is defined in a module, or join it behind MultiProcessingReadingService."
+        ) from error

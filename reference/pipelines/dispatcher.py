@@ -11,17 +11,19 @@ from typing import Any
 
 from ..loading.faults import Failure
 from ..loading.worker import seed_generators
-from .graph import Pipe, shard, walk
-from .messages import Begin, Job, close, fill, leave, packed, parent, raising, settle
-from .seeds import Draw, Seeds, is_random, seed_pipes
+from .graph import Pipe, shard
+from .messages import Begin, Job, close, fill, leave, name_process, packed, parent, raising, settle
+from .seeds import Scope, found_in_worker, random_pipes, seed_pipes, set_number
 
 _DISPATCHER = 2**31  # stands for a worker's number where this process's generators are seeded
 
 
-def dispatch(line: Connection, workers: list[Connection], pipe: Pipe, noted: list[Draw], job: Job) -> None:
+def dispatch(line: Connection, workers: list[Connection], pipe: Pipe, noted: list[int], job: Job) -> None:
     """Be the dispatcher until the main process hangs up."""
     settle([line, *workers])
-    dispatcher = _Dispatcher(line, workers, noted, job)
+    for each, number in zip(random_pipes(pipe), noted, strict=True):
+        set_number(each, number)
+    dispatcher = _Dispatcher(line, workers, job)
     try:
         dispatcher.run(pipe)
     except (EOFError, OSError, SystemExit):
@@ -29,8 +31,8 @@ def dispatch(line: Connection, workers: list[Connection], pipe: Pipe, noted: lis
 
 
 class _Dispatcher:
-    def __init__(self, line: Connection, workers: list[Connection], noted: list[Draw], job: Job) -> None:
-        self.line, self.workers, self.noted, self.job = line, workers, noted, job
+    def __init__(self, line: Connection, workers: list[Connection], job: Job) -> None:
+        self.line, self.workers, self.job = line, workers, job
         self.number = -1
         self.asked = [-1] * len(workers)
         self._empty()
@@ -46,7 +48,6 @@ class _Dispatcher:
     def run(self, pipe: Pipe) -> None:
         # PIPE-10: this process is the only one of its rank.
         shard(pipe, self.job.place, 1, 0)
-        self.random = list(filter(is_random, walk(pipe)))
         while True:
             # Who is served has asked in this epoch, or in one that is over.
             waiting = [worker for worker, number in enumerate(self.asked) if 0 <= number <= self.number]
@@ -80,9 +81,10 @@ class _Dispatcher:
         close(self.elements)
         self._empty()
         self.number = message.number
-        seed_generators(message.seed, self.job.place.rank * 2**16 + _DISPATCHER)
+        seeds = message.seeds
+        seed_generators(seeds.process_seed, self.job.place.rank * 2**16 + _DISPATCHER)
         try:
-            seed_pipes(self.random, self.noted, Seeds(message.seed, self.job.place))
+            seed_pipes(found_in_worker(pipe, Scope.RANK, seeds.workers_share), seeds)
             self.elements = iter(pipe)
         except (Exception, SystemExit) as error:
             self.elements = raising(Failure(error, "at the beginning of an epoch"))
@@ -111,6 +113,7 @@ class _Dispatcher:
         self.is_over, failure = fill(chunk, self.elements, self.job.chunk * len(self.workers))
         if failure is not None:
             failure.error.add_note("Raised in the dispatching process.")
+            name_process(failure.error, "dispatching process")
             self.failure = failure
         for element in chunk:
             self.shares[self.next].append(element)

@@ -21,6 +21,9 @@ from torch.utils.data.datapipes.iter import IterableWrapper
 from torch.utils.data.datapipes.iter.sharding import SHARDING_PRIORITIES
 
 _IS_CHILD = "_is_child_datapipe"
+_PLACE, _IS_SHARDED, _IS_SHARED_OUT = "loader_place", "loader_is_sharded", "loader_is_shared_out"
+
+_PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
 
 Pipe = Any
 """An IterDataPipe or MapDataPipe of torch; their own attributes are what is of interest here."""
@@ -41,6 +44,9 @@ def sources(pipe: Pipe) -> list[Pipe]:
 
 
 def _held(value: Any) -> Iterator[Pipe]:
+    # Most attributes are plain values; whether they are pipes is dear to ask.
+    if type(value) in _PLAIN:
+        return
     if isinstance(value, IterDataPipe | MapDataPipe):
         yield value
     elif isinstance(value, dict | list | tuple | set | frozenset):
@@ -120,7 +126,7 @@ def check_sharding(end: Pipe) -> None:
         if (id(pipe), id(behind)) in seen:
             continue
         seen.add((id(pipe), id(behind)))
-        if shards(pipe) or dispatches(pipe):
+        if shards(pipe) or dispatches(pipe) or bool(vars(pipe).get(_IS_SHARED_OUT)):
             # PIPE-18: before a dispatch a filter shards over ranks only, and the dispatch over workers only.
             if behind is not None and not (shards(pipe) and dispatches(behind)):
                 raise RuntimeError(
@@ -131,11 +137,27 @@ def check_sharding(end: Pipe) -> None:
         queue.extend((source, behind) for source in sources(pipe))
 
 
+def set_place(end: Pipe, place: Place) -> None:
+    """Write on the graph which rank it belongs to. Whoever gets the graph finds it, also behind other services."""
+    end.__dict__[_PLACE] = place
+
+
+def place_of(end: Pipe) -> Place:
+    """The rank that is written on the graph, or the only one."""
+    return next((vars(pipe)[_PLACE] for pipe in walk(end) if _PLACE in vars(pipe)), Place())
+
+
+def set_shared_out(pipe: Pipe, by: Pipe) -> None:
+    """Write on a pipe that stands for the graph `by` whether that shares elements out."""
+    pipe.__dict__[_IS_SHARED_OUT] = any(shards(each) or dispatches(each) for each in walk(by))
+
+
 def shard(end: Pipe, place: Place, workers: int, worker: int) -> None:
-    """Tell every sharding pipe of the graph which elements are its own."""
+    """Tell every sharding pipe of the graph which elements are its own. A pipe that was told so is left alone."""
     for pipe in walk(end):
-        if not shards(pipe):
+        if not shards(pipe) or _IS_SHARDED in vars(pipe):
             continue
+        pipe.__dict__[_IS_SHARDED] = True
         rank, ranks = place.rank, place.world_size
         by_hand = getattr(pipe, "groups", None)
         if by_hand:
@@ -154,6 +176,21 @@ def shard(end: Pipe, place: Place, workers: int, worker: int) -> None:
         pipe.apply_sharding(count, number, *extra)
 
 
+def adopt_shares(end: Pipe, workers: int, worker: int) -> None:
+    """Take over what a worker's initialiser has told the sharding pipes that it added: `shard` is called after it.
+
+    It may have named this worker's share, as the loader does. Whoever named another share means that, and nothing else.
+    """
+    for pipe in walk(end):
+        groups = getattr(pipe, "groups", None) if shards(pipe) and _IS_SHARDED not in vars(pipe) else None
+        for group in (SHARDING_PRIORITIES.MULTIPROCESSING, SHARDING_PRIORITIES.DEFAULT):
+            if groups and group in groups:
+                if groups[group] == (workers, worker):
+                    del groups[group]
+                else:
+                    pipe.__dict__[_IS_SHARDED] = True
+
+
 def dispatched_part(end: Pipe) -> Pipe | None:
     """The end of what one process must run for all workers: the nearest pipe with every dispatch before it."""
     wanted = {id(pipe) for pipe in walk(end) if dispatches(pipe)}
@@ -163,8 +200,8 @@ def dispatched_part(end: Pipe) -> Pipe | None:
     return min(reaches, key=lambda pipe: len(walk(pipe)))
 
 
-def replicable_part(end: Pipe) -> Pipe | None:
-    """The end of the branch that workers may copy, or None if there is none. ValueError if there are several."""
+def replicable_parts(end: Pipe) -> list[Pipe]:
+    """The ends of the branches of which every pipe may be copied, each as large as it can be."""
     dispatched = dispatched_part(end)
     exempt = {id(pipe) for pipe in walk(dispatched)} if dispatched is not None else set()
     parts: dict[int, Pipe] = {}
@@ -174,12 +211,18 @@ def replicable_part(end: Pipe) -> Pipe | None:
             parts[id(pipe)] = pipe
         else:
             queue.extend(sources(pipe))
+    return list(parts.values())
+
+
+def replicable_part(end: Pipe) -> Pipe | None:
+    """The end of the branch that workers may copy, or None if there is none. ValueError if there are several."""
+    parts = replicable_parts(end)
     if len(parts) > 1:
         raise ValueError(
-            f"{' and '.join(str(pipe) for pipe in parts.values())} meet in a pipe that may not be copied, and workers "
-            f"can run one branch only: join the branches before that pipe, or let num_workers be 0."
+            f"{' and '.join(map(str, parts))} meet in a pipe that may not be copied, and workers can run one branch "
+            f"only: join the branches before that pipe, or let num_workers be 0."
         )
-    return next(iter(parts.values()), None)
+    return parts[0] if parts else None
 
 
 def _is_replicable(pipe: Pipe) -> bool:

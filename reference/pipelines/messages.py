@@ -1,6 +1,6 @@
 """Decides how the processes of a pipeline talk: workers run copies of the graph, a dispatcher what stands before it.
 
-    main -> process     Begin(epoch, seed)     start this epoch, drop the one before
+    main -> process     Begin(epoch, seeds)    start this epoch, drop the one before
                         More(epoch)            one more chunk may come
     process -> main     (epoch,)               the epoch is begun
     worker -> main      (epoch, elements, is_over, failure)    a chunk, only when one was asked for
@@ -28,6 +28,7 @@ import torch
 
 from ..loading.faults import Failure
 from .graph import Place
+from .seeds import SeedGenerator
 
 _PATIENCE = 0.01  # seconds after which a chunk is sent although it is small
 
@@ -37,10 +38,11 @@ ends: "weakref.WeakSet[Connection]" = weakref.WeakSet()
 
 @dataclass(frozen=True)
 class Begin:
-    """Start an epoch. `number` counts the epochs of these processes, `seed` is the epoch's."""
+    """Start an epoch. `number` counts the epochs of these processes; `change` changes a worker's graph for this one."""
 
     number: int
-    seed: int
+    seeds: SeedGenerator
+    change: Callable[[Any], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,22 @@ def packed(number: int, elements: list[Any], is_over: bool, failure: Failure | N
                 return pickle.dumps((number, good, True, Failure(error, "when an element was sent")))
             good.append(element)
         raise
+
+
+def name_process(error: BaseException, process: str) -> BaseException:
+    """Say in an error's text which process has raised it, as far as the text is what the error was made of.
+
+    It goes to the end of the first line, which is what other ranks are told.
+    """
+    if [type(each) for each in error.args] == [str]:
+        before = error.args
+        first, line, rest = before[0].partition("\n")
+        told = f"(Caught {type(error).__name__} in {process}.)"
+        error.args = (f"{first} {told}{line}{rest}",)
+        if told not in str(error):
+            # A type with a text of its own; a note says the same.
+            error.args = before
+    return error
 
 
 def close(elements: Iterator[Any] | None) -> None:

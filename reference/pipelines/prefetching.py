@@ -21,7 +21,12 @@ class _Buffer:
         self.elements: deque[Any] = deque()
         self.is_over = False
         self.is_left = False
+        self.is_paused = False
         self.error: BaseException | None = None
+
+    def has_room(self) -> bool:
+        """Whether one more is to be read. While it is paused, only for a reader who would wait for ever."""
+        return len(self.elements) < (1 if self.is_paused else self.size)
 
 
 class Ahead:
@@ -49,6 +54,12 @@ class Ahead:
             raise error
         raise StopIteration
 
+    def pause(self, is_paused: bool) -> None:
+        """Let the thread read no further ahead than one element, or go on."""
+        with self.buffer.told:
+            self.buffer.is_paused = is_paused
+            self.buffer.told.notify_all()
+
     def end(self) -> None:
         """Let the thread end, and wait for it."""
         with self.buffer.told:
@@ -65,7 +76,7 @@ def _read(source: Iterator[Any], buffer: _Buffer) -> None:
             with buffer.told:
                 buffer.elements.append(element)
                 buffer.told.notify_all()
-                buffer.told.wait_for(lambda: len(buffer.elements) < buffer.size or buffer.is_left)
+                buffer.told.wait_for(lambda: buffer.has_room() or buffer.is_left)
                 if buffer.is_left:
                     return
     except BaseException as error:

@@ -16,22 +16,22 @@ from torch.utils.data._utils import worker as torch_worker
 
 from ..loading.faults import Failure
 from ..loading.worker import seed_generators
-from .graph import Pipe, shard, walk
+from .beginning import begun, checked
+from .graph import Pipe, adopt_shares, check_sharding, shard, walk
 from .messages import Begin, Job, More, WorkerInfo, close, fill, leave, packed, parent, raising, settle
-from .seeds import Draw, Seeds, is_random, seed_pipes
+from .seeds import LATE, Found, Scope, SeedGenerator, found_in_worker, number_pipes, random_pipes, set_number
 
 
 def initialised(pipe: Pipe, info: WorkerInfo, init: Callable[..., Any] | None) -> Pipe:
-    """The graph as the user's initialiser returns it."""
+    """The graph as the user's initialiser returns it; `shard` must be called before it, and again after it."""
     if init is None:
         return pipe
-    changed = init(pipe, info)
-    if not isinstance(changed, IterDataPipe):
-        raise TypeError(
-            f"worker_init_fn of worker {info.worker_id} returned {type(changed).__name__}, but the graph that the "
-            f"worker shall run is wanted: end it with `return datapipe`."
-        )
-    return changed
+    pipe = checked(init(pipe, info), f"The initialiser of worker {info.worker_id}")
+    # PIPE-18: what the initialiser has added may stand behind a filter.
+    check_sharding(pipe)
+    adopt_shares(pipe, info.num_workers, info.worker_id)
+    number_pipes(pipe, LATE)
+    return pipe
 
 
 class Inbox:
@@ -91,6 +91,8 @@ class Inbox:
 class Dispatched(IterDataPipe[Any]):
     """Stands in a worker's graph for what the dispatcher runs."""
 
+    dispatches = True
+
     def __init__(self) -> None:
         super().__init__()
         self.inbox: Inbox | None = None
@@ -105,13 +107,15 @@ class Dispatched(IterDataPipe[Any]):
                 raise failure.error
 
 
-def work(line: Connection, dispatcher: Connection | None, pipe: Pipe, noted: list[Draw], job: Job) -> None:
+def work(line: Connection, dispatcher: Connection | None, pipe: Pipe, noted: list[int], job: Job) -> None:
     """Be a worker until the main process hangs up."""
     settle([line, dispatcher])
     info = torch_worker.WorkerInfo(id=job.info.worker_id, num_workers=job.info.num_workers, seed=0, dataset=pipe)
     torch_worker._worker_info = info
     inbox = Inbox(dispatcher) if dispatcher is not None else None
-    worker = _Worker(line, inbox, noted, job)
+    for each, number in zip(random_pipes(pipe), noted, strict=True):
+        set_number(each, number)
+    worker = _Worker(line, inbox, job)
     try:
         worker.run(pipe)
     except (EOFError, OSError, SystemExit):
@@ -120,23 +124,22 @@ def work(line: Connection, dispatcher: Connection | None, pipe: Pipe, noted: lis
 
 
 class _Worker:
-    def __init__(self, line: Connection, inbox: Inbox | None, noted: list[Draw], job: Job) -> None:
-        self.line, self.inbox, self.noted, self.job = line, inbox, noted, job
+    def __init__(self, line: Connection, inbox: Inbox | None, job: Job) -> None:
+        self.line, self.inbox, self.job = line, inbox, job
         self.number = -1
         self.is_over = False
         self.failure: Failure | None = None
         self.elements: Iterator[Any] | None = None
 
     def run(self, pipe: Pipe) -> None:
+        info = self.job.info
         try:
-            shard(pipe, self.job.place, self.job.info.num_workers, self.job.info.worker_id)
+            shard(pipe, self.job.place, info.num_workers, info.worker_id)
             for each in walk(pipe):
                 if isinstance(each, Dispatched):
                     each.inbox = self.inbox
-            known = list(filter(is_random, walk(pipe)))
-            pipe = initialised(pipe, self.job.info, self.job.init)
-            added = [each for each in walk(pipe) if is_random(each) and not any(each is one for one in known)]
-            self.random = known + added
+            pipe = initialised(pipe, info, self.job.init)
+            shard(pipe, self.job.place, info.num_workers, info.worker_id)
         except (Exception, SystemExit) as error:
             # PIPE-15
             self.failure = Failure(error, "by the worker initialiser")
@@ -157,16 +160,25 @@ class _Worker:
             self.inbox.begin(message.number)
         close(self.elements)
         self.elements = None
-        seeds = Seeds(message.seed, self.job.place, self.job.info.worker_id)
-        seed_generators(message.seed, self.job.place.rank * 2**16 + self.job.info.worker_id)
+        seeds = message.seeds.at(self.job.info.worker_id)
+        seed_generators(seeds.process_seed, self.job.place.rank * 2**16 + self.job.info.worker_id)
         try:
             if self.failure is None:
-                seed_pipes(self.random, self.noted, seeds)
-                changed = self.job.reset(pipe, self.job.info, seeds) if self.job.reset is not None else None
-                self.elements = iter(pipe if changed is None else changed)
+                self.elements = iter(self._begun(pipe, seeds, message))
         except (Exception, SystemExit) as error:
             self.elements = raising(Failure(error, "at the beginning of an epoch"))
         self.line.send_bytes(pickle.dumps((self.number,)))
+
+    def _begun(self, pipe: Pipe, seeds: SeedGenerator, message: Begin) -> Pipe:
+        info, reset = self.job.info, self.job.reset
+
+        def find(end: Pipe) -> Found:
+            return found_in_worker(end, Scope.WORKER, seeds.workers_share)
+
+        changes = [message.change, (lambda end: reset(end, info, seeds)) if reset is not None else None]
+        pipe = begun(pipe, seeds, changes, find)
+        shard(pipe, self.job.place, info.num_workers, info.worker_id)
+        return pipe
 
     def _send_chunk(self) -> None:
         chunk: list[Any] = []

@@ -8,6 +8,8 @@ from importlib import import_module
 from itertools import chain, islice
 from typing import Any, ClassVar
 
+import torch
+
 from reference import loaderspec
 from reference.dataloader2 import DataLoader2
 from reference.pipelines import graph as pipe_graph
@@ -172,9 +174,9 @@ class EndsWithTheFirstWorker(Pipelines):
 # --- seeds ----------------------------------------------------------------------------------------------------------
 
 
-def _own_seed(service: Any, seed: int) -> int:
+def _own_seed(service: Any, seeds: Any, iter_reset_fn: Any = None) -> None:
     service.open()
-    return seed
+    seeds.place = service.place
 
 
 class RanksKeepTheirSeeds(Pipelines):
@@ -191,7 +193,7 @@ class WorkersDrawAlike(Pipelines):
     clause, smallest = "PIPE-4", "n40,w1,b1,k2,pipeline,with=late"
     report = "pytorch/data#885"
     changes: ClassVar[dict[str, Any]] = {
-        "pipelines.seeds:Seeds.of": lambda seeds, draw: pipe_seeds.hashed(seeds.epoch, draw.number)
+        "pipelines.seeds:SeedGenerator.of": lambda seeds, draw: pipe_seeds.hashed(seeds.epoch_seed, draw.number)
     }
 
 
@@ -220,16 +222,25 @@ class SeedsWithoutBeginningAnew(Pipelines):
     changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2.seed": _seed_only}
 
 
-def _from_the_first_unseeded(loader: Any) -> Any:
-    loader._epoch = 0 if loader._seed is None else loader._epoch
-    return _begin(loader)
+def _without_drawing(loader: Any) -> Any:
+    state = torch.get_rng_state()
+    try:
+        return _begin(loader)
+    finally:
+        torch.set_rng_state(state)
 
 
 class RepeatsWithoutASeed(Pipelines):
     """Where nobody calls seed(), every epoch has the same order. (No public report.)"""
 
     clause, smallest = "PIPE-6", "n20,w1,b1,shuffle,e2,pipeline,with=unseeded"
-    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2._begin": _from_the_first_unseeded}
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2._begin": _without_drawing}
+
+
+def _with_their_number(service: Any, seeds: Any, iter_reset_fn: Any = None) -> Any:
+    if service.num_workers:
+        seeds.seed(pipe_seeds.hashed(seeds.epoch_seed, service.num_workers))
+    return _begin_workers(service, seeds, iter_reset_fn)
 
 
 class SeedsByTheNumberOfWorkers(Pipelines):
@@ -237,9 +248,7 @@ class SeedsByTheNumberOfWorkers(Pipelines):
 
     clause, smallest = "PIPE-7", "n2,w1,b1,shuffle,k1,s1,pipeline,alone"
     changes: ClassVar[dict[str, Any]] = {
-        "reading_service:MultiProcessingReadingService.initialize_iteration": lambda service, seed: _begin_workers(
-            service, pipe_seeds.hashed(seed, service.num_workers) if service.num_workers else seed
-        )
+        "reading_service:MultiProcessingReadingService.initialize_iteration": _with_their_number
     }
 
 

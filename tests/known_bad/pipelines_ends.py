@@ -106,8 +106,8 @@ class GoesOnWithALeftEpoch(Pipelines):
 
 
 def _just_ended(iterator: Any) -> None:
-    iterator.loader._check_alive()
-    if iterator.number != iterator.loader._newest:
+    iterator.dataloader._check_alive()
+    if iterator.number != iterator.dataloader._newest:
         raise StopIteration
 
 
@@ -186,7 +186,10 @@ class FiltersTwice(Pipelines):
     """A second filter on the same path takes its part of the part. (No public report.)"""
 
     clause, smallest = "PIPE-18", "n1,w1,b1,pipeline,with=twice"
-    changes: ClassVar[dict[str, Any]] = {"dataloader2:check_sharding": lambda pipe: None}
+    changes: ClassVar[dict[str, Any]] = {
+        "dataloader2:check_sharding": lambda pipe: None,
+        "pipelines.services:check_sharding": lambda pipe: None,
+    }
 
 
 def _only_one(pipe: Any) -> None:

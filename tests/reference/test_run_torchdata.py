@@ -54,3 +54,48 @@ def test_what_is_there_wins(installed: Path) -> None:
     """A torchdata that has its pipelines still keeps them."""
     (installed / "dataloader2.py").write_text("NAME = 'the real one'\n", encoding="utf-8")
     assert "the real one\n" == run(installed.parents[1], "import torchdata.dataloader2 as old\nprint(old.NAME)\n")
+
+
+NAMES = """
+import json
+from torchdata.datapipes.iter import IterableWrapper
+found = []
+for line in (
+    "from torchdata.datapipes.iter import WebDataset",
+    "from torchdata.dataloader2 import ShuffleSpec",
+    "from torchdata.dataloader2.adapter import CacheTimeout, Adapter, Shuffle",
+    "from torchdata.dataloader2.graph import find_dps, list_dps, remove_dp, replace_dp, traverse_dps, DataPipe",
+    "from torchdata.dataloader2.random import SeedGenerator; SeedGenerator(123).spawn(1)",
+    "from torchdata.dataloader2.utils import WorkerInfo",
+    "from torchdata.datapipes.utils import StreamWrapper",
+    "from torchdata.datapipes.map import IterToMapConverter",
+    "import torchdata.datapipes.iter as pipes; pipes.nothing",
+    "IterableWrapper([[1], [2]]).slice(0)",
+):
+    try:
+        exec(line)
+        found.append("")
+    except Exception as error:
+        found.append(f"{type(error).__name__}: {error}")
+print(json.dumps(found))
+"""
+
+
+def test_what_is_not_served_says_so(installed: Path) -> None:
+    """By its name, imported or as a function; what never was is no attribute, and the rest is there."""
+    found = json.loads(run(installed.parents[1], NAMES))
+    assert found[0].startswith("ImportError: torchdata.datapipes.iter.WebDataset was a name of torchdata 0.9 that")
+    assert found[1].startswith("ImportError: torchdata.dataloader2.ShuffleSpec")
+    assert [""] * 6 == found[2:8]
+    assert "AttributeError: module 'torchdata.datapipes.iter' has no attribute 'nothing'" == found[8]
+    assert found[9].startswith("NotImplementedError: slice(), of torchdata.datapipes.iter.Slicer")
+
+
+def test_no_name_is_both_served_and_not() -> None:
+    """And all that torchdata.datapipes.iter had is one or the other: 87 names."""
+    from reference.torchdata_names import _NAMES, NOT_SERVED
+
+    for module, names in NOT_SERVED.items():
+        assert set() == set(names) & set(_NAMES[module])
+    names = "torchdata.datapipes.iter"
+    assert (51, 36) == (len(_NAMES[names]), len(NOT_SERVED[names]))

@@ -141,7 +141,15 @@ def service(case: Case) -> Any:
     return SequentialReadingService(*asked) if len(asked) > 1 else asked[0] if asked else InProcessReadingService()
 
 
-def run(case: Case, folder: Path) -> dict[str, Any]:
+def _seed(loader: DataLoader2, seed: Any, rank: int) -> None:
+    """Before an epoch: a number for `seed`, one for each rank, "torch:N" for torch's seed, None for nothing at all."""
+    if isinstance(seed, str):
+        torch.manual_seed(int(seed.partition(":")[2]))
+    elif seed is not None:
+        loader.seed(seed[rank] if isinstance(seed, list) else seed)
+
+
+def run(case: Case, folder: Path, rank: int = 0) -> dict[str, Any]:
     """What the reference does: in the form of the record."""
     epochs: list[Any] = []
     loader = None
@@ -149,8 +157,7 @@ def run(case: Case, folder: Path) -> dict[str, Any]:
         loader = DataLoader2(build(case, folder), reading_service=service(case))
         for seed in case["seeds"]:
             epochs.append([])
-            if isinstance(seed, int):
-                loader.seed(seed)
+            _seed(loader, seed, rank)
             for element in loader:
                 epochs[-1].append(element)
                 if len(epochs[-1]) == case.get("stop_after"):

@@ -1,6 +1,5 @@
 """DataLoader2 without ranks: what an epoch holds, in which order, and one valid iterator."""
 
-import copy
 import random
 from pathlib import Path
 from typing import Any
@@ -92,19 +91,43 @@ def test_without_a_seed_epochs_differ(workers: int) -> None:
     with over_workers(filtered(numbers(20)), workers) as loader:
         epochs = [list(loader) for _ in range(3)]
     assert 3 == len({tuple(epoch) for epoch in epochs})
+    torch.manual_seed(5)
     with over_workers(filtered(numbers(20)), 0) as again:
         assert epochs == [list(again) for _ in range(3)]
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_torchs_seed_before_an_epoch_fixes_its_order(workers: int) -> None:
+    """Whatever came before: a job that is begun again at epoch 5 has the order that epoch 5 had."""
+    with over_workers(filtered(numbers(20)), workers) as loader:
+        epochs = []
+        for seed in (4, 5, 4):
+            torch.manual_seed(seed)
+            epochs.append(list(loader))
+    with DataLoader2(filtered(numbers(20))) as again:
+        torch.manual_seed(5)
+        epochs.append(list(again))
+    assert [epochs[0], epochs[1]] == [epochs[2], epochs[3]]
+    assert epochs[0] != epochs[1]
+
+
+def generators() -> list[Any]:
+    """The states of the global generators."""
+    return [random.getstate(), torch.get_rng_state().tolist(), np.random.get_state()[1].tolist()]  # type: ignore[index]
+
+
 def test_the_callers_generators_stay_as_they_are() -> None:
-    """Epochs draw nothing from the random numbers of whoever iterates."""
-    states = [random.getstate(), torch.get_rng_state(), np.random.get_state()[1]]
-    before = copy.deepcopy(states)
+    """With a seed an epoch draws nothing from whoever iterates; without one, a single number of torch's."""
+    before = generators()
     with over_workers(filtered(numbers(20)), 0) as loader:
+        loader.seed(1)
         assert 40 == len(list(loader) + list(loader))
-    assert before[0] == random.getstate()
-    assert torch.equal(before[1], torch.get_rng_state())
-    assert (before[2] == np.random.get_state()[1]).all()
+        assert before == generators()
+        assert 20 == len(list(DataLoader2(numbers(20).shuffle())))
+    after = generators()
+    torch.random.set_rng_state(torch.tensor(before[1], dtype=torch.uint8))
+    torch.empty((), dtype=torch.int64).random_()
+    assert after == generators()
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64])

@@ -15,6 +15,7 @@ from reference.dataloader2 import DataLoader2
 from reference.pipelines.crew import Crew
 from reference.pipelines.graph import Place
 from reference.pipelines.messages import Begin
+from reference.pipelines.seeds import SeedGenerator
 from reference.reading_service import WorkerInfo
 from tests.reference.pipelines.pipe_probes import (
     AT,
@@ -68,12 +69,13 @@ def test_an_error_comes_in_its_place(sharded: Any, workers: int) -> None:
 
 def test_nothing_comes_behind_an_error() -> None:
     """A worker that was asked for more chunks before it failed does not end its epoch once more, in peace."""
+    seeds = SeedGenerator(0)
     crew = Crew(numbers(2).map(a_failure), Place(), 1, method=None, chunk=1, chunks=5, init=None, reset=None)
     try:
-        crew.begin(0)
+        crew.begin(seeds)
         (lane,) = crew.workers
         # Handled in order: what was asked for first is answered, or not, before the next epoch begins.
-        lane.send(Begin(1, 0))
+        lane.send(Begin(1, seeds))
         messages = [pickle.loads(lane.line.recv_bytes()) for _ in range(3)]
     finally:
         crew.end()
@@ -145,7 +147,7 @@ def test_an_initialiser_that_raises_is_an_error(sharded: Any, workers: int) -> N
 def test_an_initialiser_must_return_the_graph(workers: int) -> None:
     """None would be iterated later, with an error that nobody understands."""
     _, error = until_error(over_workers(filtered_only(numbers(20)), workers, worker_init_fn=forgets))
-    assert "returned NoneType" in str(error)
+    assert "returned None of type" in str(error)
 
 
 @pytest.mark.parametrize("workers", [0, 2])

@@ -6,6 +6,7 @@ import os
 import pickle
 from collections import Counter
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def run_all(rank: int, cases: list[Case], folder: Path) -> list[Any]:
     # Each rank has files of its own: all write the same.
     own = folder / f"{len(cases)}-{rank}"
     own.mkdir()
-    return [run(case, own) for case in cases]
+    return [run(case, own, rank) for case in cases]
 
 
 def theirs(case: Case) -> list[Any]:
@@ -149,6 +150,29 @@ def test_a_shuffle_has_the_same_elements(case: Case, ours: dict[str, list[Any]])
     # What is left out, by fullsync or because the loop ends early, depends on the order.
     if "stop_after" not in case and "rng" not in case["pipeline"] and case["n"] % (case["world"] or 1) == 0:
         assert their_flat == flat
+
+
+def repeated(result: list[Any]) -> list[tuple[int, int]]:
+    """Which epochs of a run are alike, on all ranks."""
+    epochs = [[rank["epochs"][at] for rank in result] for at in range(len(result[0]["epochs"]))]
+    return [(first, second) for first, second in combinations(range(len(epochs)), 2) if epochs[first] == epochs[second]]
+
+
+BY_TORCH = [case for case in CASES if any(isinstance(seed, str) for seed in case["seeds"])]
+UNSEEDED = [case for case in CASES if {*map(str, case["seeds"])} == {"None"} and "shuffle" in case["pipeline"]]
+
+
+@pytest.mark.parametrize("case", BY_TORCH, ids=lambda case: case["id"])
+def test_torchs_seed_fixes_an_epoch(case: Case, ours: dict[str, list[Any]]) -> None:
+    """Epochs are alike where those of the record are: after the same `torch.manual_seed`."""
+    assert [(0, 1)] == repeated(theirs(case)) == repeated(ours[case["id"]])
+
+
+@pytest.mark.parametrize("case", UNSEEDED, ids=lambda case: case["id"])
+def test_unseeded_epochs_differ(case: Case, ours: dict[str, list[Any]]) -> None:
+    """PIPE-6: those of the record do not."""
+    assert [(0, 1)] == repeated(theirs(case))
+    assert [] == repeated(ours[case["id"]])
 
 
 @pytest.mark.parametrize("case", of(BOTH), ids=lambda case: case["id"])
