@@ -24,18 +24,20 @@ _UNTIL_READ, _UNTIL_ENDED = 8.0, 5.0  # seconds
 
 def end_a_process(read: Callable[[], Any], folder: str) -> str | None:
     """Fork a process that reads and ends without closing. What is wrong with its end, or None if it could not read."""
-    # As every process of a rank does.
-    adopt_orphans()
-    child = os.fork()
-    if child == 0:
-        _read_and_end(read, folder)
-    _wait(child, _UNTIL_READ, until=lambda: said(folder, "read"))
-    has_read = said(folder, "read")
-    ended = _wait(child, _UNTIL_ENDED) if has_read else False
-    if not ended:
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    _see_orphans_end()
+    adopt_orphans(True)
+    try:
+        child = os.fork()
+        if child == 0:
+            _read_and_end(read, folder)
+        _wait(child, _UNTIL_READ, until=lambda: said(folder, "read"))
+        has_read = said(folder, "read")
+        ended = _wait(child, _UNTIL_ENDED) if has_read else False
+        if not ended:
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        _see_orphans_end()
+    finally:
+        adopt_orphans(False)
     if not has_read:
         return None
     if not ended:

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.processes.descendants import children, listed, state_of, text_of
+from conformance.processes.descendants import KNOWN_TO, children, listed, state_of, strays, text_of
 from conformance.trace import Topic
 
 _SHARED_MEMORY = Path("/dev/shm")
@@ -34,7 +34,7 @@ class Resources:
 def held(temporary: str | None) -> Resources:
     """What this process holds now; `temporary` is its own temporary folder, or None if files don't count."""
     return Resources(
-        processes=frozenset(children(os.getpid())),
+        processes=frozenset([*children(os.getpid()), *strays(os.environ.get(KNOWN_TO, ""))]),
         descriptors=len(listed("/proc/self/fd")),
         threads=len(listed("/proc/self/task")),
         files=_files(Path(temporary)) if temporary is not None else frozenset(),

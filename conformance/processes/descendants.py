@@ -1,8 +1,8 @@
 """The processes below a process: how they are found, adopted when their own parent ends, and ended.
 
-A loader may start a process that leaves its session and its parent, as a daemon does. On Linux such an orphan becomes
-the child of the nearest process above it that adopts orphans: of the rank's process, which counts what is left, and
-then of the zygote, which ends it. Elsewhere orphans are not seen.
+A loader may start a process that leaves its session and its parent, as a daemon does. On Linux such an orphan becomes a
+child of the zygote, which adopts them, and ends those that are left with the run. The rank's process counts them: they
+are the children of its parent that are none of the fleet's, which a file lists. Elsewhere orphans are not seen.
 """
 
 import contextlib
@@ -16,6 +16,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+# The variable that says where the file is that lists the processes of a fleet.
+KNOWN_TO = "LOADERSPEC_KNOWN_PROCESSES"
 _GONE = 2.0  # seconds in which what was killed is gone
 
 
@@ -25,10 +27,10 @@ def die_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def adopt_orphans() -> None:
-    """Become the parent of every descendant whose own parent ends."""
+def adopt_orphans(adopt: bool = True) -> None:
+    """Become the parent of every descendant whose own parent ends; or no longer."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
 
 
 def children(process: int) -> list[int]:
@@ -44,6 +46,22 @@ def direct_children(process: int) -> list[int]:
     """The children of a process alone, living or ended and not reaped."""
     tasks = listed(f"/proc/{process}/task")
     return [int(child) for task in tasks for child in text_of(f"/proc/{process}/task/{task}/children").split()]
+
+
+def note_known(file: str, known: Collection[int]) -> None:
+    """Write down which children of this process are no strays; whole or not at all, for who reads it at any time."""
+    with open(f"{file}.new", "w") as text:
+        text.write(" ".join(map(str, known)))
+    os.replace(f"{file}.new", file)
+
+
+def strays(file: str) -> list[int]:
+    """The living children of this process's parent that the file does not list, and what is below them."""
+    known = {int(each) for each in text_of(file).split()}
+    if os.getpid() not in known:
+        return []
+    found = [child for child in direct_children(os.getppid()) if child not in known and _is_alive(child)]
+    return [process for stray in found for process in (stray, *children(stray))]
 
 
 def end_strays(known: Collection[int]) -> None:

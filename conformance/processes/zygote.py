@@ -23,11 +23,20 @@ from typing import Any
 
 from conformance.contract import AdapterError, Implementation
 from conformance.processes import huge_pages
-from conformance.processes.descendants import adopt_orphans, die_with_parent, direct_children, end_strays
+from conformance.processes.descendants import (
+    KNOWN_TO,
+    adopt_orphans,
+    die_with_parent,
+    direct_children,
+    end_strays,
+    note_known,
+)
 from conformance.processes.origin import Origin, origin_of
 from conformance.processes.own_errors import broken
 from conformance.processes.task import Task
 
+# The file that lists the processes of the fleet, and the variable by which a member knows where it is.
+KNOWN = "known"
 _GRACE = 1.0  # seconds that a dying member gets before it is killed
 
 
@@ -46,11 +55,17 @@ def serve(control: Connection, load: Callable[[], tuple[Implementation, Origin]]
     # What the implementation's import has started is its own to end.
     started = frozenset(direct_children(os.getpid()))
     adopt_orphans()
+    os.makedirs(workdir, exist_ok=True)
+    known = os.path.join(workdir, KNOWN)
     try:
         while True:
             order, *arguments = control.recv()
             if order == "fork":
-                members.add(_fork(control, implementation, os.path.join(workdir, arguments[0])))
+                member = _fork(control, implementation, os.path.join(workdir, arguments[0]))
+                members.add(member)
+                # Before anything is asked of it.
+                note_known(known, members | started)
+                control.send(member)
             elif order == "prepare":
                 _prepare(*arguments)
                 control.send("prepared")
@@ -58,6 +73,7 @@ def serve(control: Connection, load: Callable[[], tuple[Implementation, Origin]]
                 members.discard(arguments[0])
                 how = _end(*arguments)
                 end_strays(members | started)
+                note_known(known, members | started)
                 control.send(how)
     except (EOFError, ConnectionError):
         return
@@ -94,7 +110,6 @@ def _fork(control: Connection, implementation: Implementation, workdir: str) -> 
             # Not sys.exit: a member must not run the exit handlers that belong to its parent.
             os._exit(code)
     os.close(descriptor)
-    control.send(pid)
     return pid
 
 
@@ -102,12 +117,12 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
     # A session of its own, so that the workers which a loader starts can be ended with it.
     os.setsid()
     die_with_parent()
-    adopt_orphans()
     heed()
     temporary = os.path.join(workdir, "t")
     os.makedirs(temporary, exist_ok=True)
     # A temporary folder of its own, so that what is left in it is this member's.
     os.environ["TMPDIR"] = tempfile.tempdir = temporary
+    os.environ[KNOWN_TO] = os.path.join(os.path.dirname(workdir), KNOWN)
     log = os.open(os.path.join(workdir, "output.txt"), os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     nothing = os.open(os.devnull, os.O_RDONLY)
     # What an implementation prints or reads must not reach the report, nor the person's terminal.
