@@ -271,7 +271,8 @@ def odd_samples_are_seen(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
     item = odd_one(scenario.samples)
     told = rank.remark("odd")
     if rank.failure:
-        named = rank.failure.kind == "raised" and re.search(rf"\b{item}\b", rank.failure.message)
+        said = rank.remark("named") or re.search(rf"\b{item}\b", rank.failure.message)
+        named = rank.failure.kind == "raised" and said
         told = "" if named else rank.failure.sentence()
     if not told:
         return []

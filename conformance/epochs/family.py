@@ -2,7 +2,7 @@
 
 from conformance.epochs import arithmetic, drawn, order, partition, uniformity
 from conformance.epochs.promises import promises
-from conformance.loader.runs import runs, unshuffled
+from conformance.loader.runs import runs, twins
 from conformance.loader.scenario import from_code
 from conformance.loader.simpler import simplified
 from conformance.loader.smoke import smoke
@@ -20,7 +20,7 @@ FAMILIES = (
         {"quick": 200, "gate": 1000, "deep": 40_000},
         drawn.map_style,
         simplified,
-        twin=unshuffled,
+        twins=twins,
         # A loader that ignores seed or epoch does not add them.
         hides={"ORDER-14": ("ORDER-6", "ORDER-7")},
         of_failed_runs=("COUNT-6", "COUNT-7"),

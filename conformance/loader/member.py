@@ -185,7 +185,8 @@ def _whole(going: Reading) -> None:
     elif scenario.kind in ODD_KINDS:
         kinds.read_odd(reader, scenario.kind, scenario.samples, numbers[0], going.remarks)
     elif scenario.kind not in ("", "buffer"):
-        kinds.watch_types(reader, scenario.kind, scenario.samples, numbers, going.remarks)
+        in_order = going.implementation.claims.in_order
+        kinds.watch_types(reader, scenario.kind, scenario.samples, numbers, going.remarks, in_order)
     elif scenario.fault:
         reading.read_through_faults(reader, numbers, going.epochs)
     else:
@@ -233,8 +234,10 @@ def _watch(scenario: Scenario, workdir: str) -> probes.Watch:
 
 
 def _request(scenario: Scenario, rank: int, workdir: str, watch: probes.Watch | None) -> Request:
-    # One folder a dataset and a process: ranks never write over each other's files.
-    folder = os.path.join(workdir, f"{scenario.dataset}-{scenario.samples}")
+    # One folder a process, so that ranks never write over each other's files, and for each content of a dataset: what
+    # its samples are, and which of them fails.
+    contents = (scenario.dataset, str(scenario.samples), scenario.kind, scenario.fault.replace("@", ""))
+    folder = os.path.join(workdir, "-".join(filter(None, contents)))
     os.makedirs(folder, exist_ok=True)
     arguments = arguments_of(scenario, rank)
     if watch is None:

@@ -10,9 +10,11 @@ from conformance.loader.scenario import Scenario, simpler
 from conformance.processes.fleet import Lane
 from conformance.processes.random_state import ANOTHER_STATE, USUAL_STATE
 from conformance.processes.task import Task
-from conformance.trace import Run, Saved
+from conformance.trace import Run, Saved, Trace
 
 PERFORMER = "conformance.loader.member"
+# The runs that the clauses of a disturbed loader want to see before they accuse.
+UNDISTURBED, FIRST_EPOCH = "undisturbed", "first epoch"
 # Seeds of a statistical experiment lie this far apart, so that a loader that adds seed and epoch still draws anew.
 SEED_STRIDE = 1_000_003
 
@@ -46,9 +48,21 @@ def runs(lane: Lane, scenario: Scenario) -> Iterator[Run]:
         yield latest
 
 
-def unshuffled(lane: Lane, scenario: Scenario) -> Run:
-    """One run more, in which the same request is read for one epoch without shuffling."""
-    return run(lane, "unshuffled", Circumstances(simpler(scenario, shuffle=False), (0,)))
+def twins(lane: Lane, trace: Trace) -> Iterator[Run]:
+    """What tells a fault of the shuffle from one of the partition: the same request, for one epoch, unshuffled."""
+    yield run(lane, "unshuffled", Circumstances(simpler(trace.scenario, shuffle=False), (0,)))
+
+
+def undisturbed(lane: Lane, trace: Trace) -> Iterator[Run]:
+    """The same request, read epoch after epoch while nothing goes wrong; then the epoch of a fault that ended the rank.
+
+    Two epochs at the least: where epochs count themselves, a second iterator may be one of the next epoch.
+    """
+    scenario = trace.scenario
+    plain = simpler(scenario, fault="", conduct="", details="", variant="none", epochs=max(2, scenario.epochs))
+    yield run(lane, UNDISTURBED, usual(plain))
+    if scenario.fault and scenario.epochs > 1 and any(rank.is_gone for rank in trace.main.ranks):
+        yield run(lane, FIRST_EPOCH, usual(simpler(scenario, epochs=1)))
 
 
 def usual(scenario: Scenario) -> Circumstances:

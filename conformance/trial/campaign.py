@@ -18,12 +18,12 @@ from conformance.processes.fleet import Fleet, Lane
 from conformance.trace import Scenario, Trace
 from conformance.trial.clause import CLAUSES, Clause, Finding, Verdict
 from conformance.trial.drawing import draw, find
-from conformance.trial.family import FAMILIES, Family, observe, with_twin
+from conformance.trial.family import FAMILIES, Family, observe, with_twins
 from conformance.trial.tiers import Tier
 
 # Scenarios that hang cost the whole patience each: a family tolerates this many, and again while looking for a smaller
-# case of each clause. What was not tried then shows as NOT EXERCISED beside the hang. Where each hang is reported by
-# one clause alone, the second number is tolerated for each clause, so that none masks another.
+# case of each clause. What was not tried then shows as NOT EXERCISED beside the hang. Where a family tells what a hang
+# is about, the second number is tolerated of each, so that none masks another.
 _TOLERATED_HANGS = 6
 _TOLERATED_HANGS_OF_EACH = 2
 # Cases that are run again in new processes until one of them fails there too.
@@ -155,9 +155,11 @@ class Campaign:
         if scenario not in self._verdicts:
             trace = trace or observe(self.fleet.lanes[0], self.family, scenario)
             self._hangs[self.family.blamed(scenario)] += trace.hung
-            self._verdicts[scenario] = {
-                clause.id: verdict_of(self.fleet, self.claims, clause, trace)[0] for clause in self.clauses
-            }
+            verdicts: dict[str, Verdict] = {}
+            for clause in self.clauses:
+                # What one clause in doubt has asked for serves the others.
+                verdicts[clause.id], trace = verdict_of(self.fleet, self.claims, clause, trace)
+            self._verdicts[scenario] = verdicts
         return self._verdicts[scenario]
 
     def _smallest(self, clause: Clause, known: frozenset[str]) -> Scenario:
@@ -183,7 +185,7 @@ def verdict_of(fleet: Fleet, claims: Claims, clause: Clause, trace: Trace) -> tu
     """The clause's verdict on a trace, and the trace with whatever else had to be run for it."""
     verdict = clause.judge(trace.scenario, claims, trace)
     if verdict and clause.twin:
-        trace = with_twin(fleet.lanes[0], FAMILIES[clause.family], trace)
+        trace = with_twins(fleet.lanes[0], FAMILIES[clause.family], trace)
         verdict = clause.judge(trace.scenario, claims, trace)
     return verdict, trace
 

@@ -34,7 +34,7 @@ Judge = Callable[[Any, Claims, Trace], Verdict]
 class Clause:
     """A clause of the specs with its judge. `floor`: the exercises that a gate run must show before it says HOLDS.
 
-    `twin`: before it accuses, the judge wants to see one run more, which its family makes (`Family.twin`).
+    `twin`: before it accuses, the judge wants to see the runs more that its family makes (`Family.twins`).
     """
 
     id: str
