@@ -15,6 +15,7 @@ from conformance.trace import Run, Saved, Trace
 PERFORMER = "conformance.loader.member"
 # The runs that the clauses of a disturbed loader want to see before they accuse.
 UNDISTURBED, FIRST_EPOCH = "undisturbed", "first epoch"
+ONCE_MORE = "once more"
 # Seeds of a statistical experiment lie this far apart, so that a loader that adds seed and epoch still draws anew.
 SEED_STRIDE = 1_000_003
 
@@ -49,8 +50,16 @@ def runs(lane: Lane, scenario: Scenario) -> Iterator[Run]:
 
 
 def twins(lane: Lane, trace: Trace) -> Iterator[Run]:
-    """What tells a fault of the shuffle from one of the partition: the same request, for one epoch, unshuffled."""
-    yield run(lane, "unshuffled", Circumstances(simpler(trace.scenario, shuffle=False), (0,)))
+    """What tells a fault of the shuffle from one of the partition, and a global generator from an earlier loader.
+
+    The same request for one epoch, unshuffled; and where the generators were in another state, once more in the usual
+    one.
+    """
+    scenario = trace.scenario
+    if scenario.shuffle:
+        yield run(lane, "unshuffled", Circumstances(simpler(scenario, shuffle=False), (0,)))
+    if scenario.variant == "random-state":
+        yield run(lane, ONCE_MORE, usual(scenario))
 
 
 def undisturbed(lane: Lane, trace: Trace) -> Iterator[Run]:

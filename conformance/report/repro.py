@@ -17,7 +17,7 @@ from conformance.clauses import CLAUSES, FAMILIES
 from conformance.contract import Claims, Request
 from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.patience import GRACE, SHORT_GRACE
-from conformance.loader.runs import FIRST_EPOCH, SEED_STRIDE, UNDISTURBED
+from conformance.loader.runs import FIRST_EPOCH, ONCE_MORE, SEED_STRIDE, UNDISTURBED
 from conformance.loader.scenario import Scenario
 from conformance.processes.fleet import Fleet, Lane
 from conformance.processes.sources import HASH_SEEDS, SpawnedSource
@@ -124,8 +124,10 @@ def _plan_of(case: Case) -> _Plan:
     if clause.twin:
         trace = with_twins(lane, FAMILIES[clause.family], trace)
     plan.names = [run.name for run in trace.runs]
-    for name in {"untouched", UNDISTURBED, FIRST_EPOCH} & set(plan.names):
-        # Only RESUME-6 compares with the first; of the second a script holds what came.
+    compares = case.clause in ("ORDER-3", "ORDER-4")
+    unread = {"untouched", UNDISTURBED, FIRST_EPOCH, ONCE_MORE} | (set() if compares else {"unshuffled"})
+    for name in unread & set(plan.names):
+        # Only RESUME-6 compares with the first, and of the second a script holds what came; the others name a fault.
         at = plan.names.index(name)
         del plan.names[at], plan.tasks[at], plan.shifts[at]
     return plan

@@ -1,5 +1,6 @@
 """Loaders that betray a user between two epochs, or change what the user holds (chapter 4, second part)."""
 
+import threading
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
@@ -144,6 +145,23 @@ class TakesAnErrorForTheLastEpoch(BadPool):
             yield from super().__iter__()
         except Exception:
             self.spent = True
+            raise
+
+
+class HangsAfterAnError(BadPool):
+    """After an error the next epoch waits for a reader that is gone. (No public report.)"""
+
+    claims, families, patience, grace = STREAM, LIFE, 2.0, 0.3
+    clause, smallest = "WORK-14", "n1,w1,b1,keep,e2,iterable,raise@0"
+    failed = False
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.failed:
+            threading.Event().wait()
+        try:
+            yield from super().__iter__()
+        except Exception:
+            self.failed = True
             raise
 
 
