@@ -24,6 +24,7 @@ class Resources:
     """What a process holds at one moment."""
 
     processes: frozenset[int]
+    zombies: int
     descriptors: int
     threads: int
     files: frozenset[str]
@@ -34,6 +35,7 @@ def held(temporary: str | None) -> Resources:
     """What this process holds now; `temporary` is its own temporary folder, or None if files don't count."""
     return Resources(
         processes=frozenset(children(os.getpid())),
+        zombies=_zombies(os.getpid()),
         descriptors=len(_listed("/proc/self/fd")),
         threads=len(_listed("/proc/self/task")),
         files=_files(Path(temporary)) if temporary is not None else frozenset(),
@@ -48,18 +50,26 @@ def left_behind(before: Resources, temporary: str | None, grace: float) -> list[
     """
     gc.collect()
     began = time.monotonic()
-    while left := _more(before, held(temporary)):
+    now = at_first = held(temporary)
+    # What comes now that the loader is gone is a neighbour's; then what came before may be one's as well.
+    strangers: frozenset[str] = frozenset()
+    while left := _more(before, now, may_be_ours=not strangers):
         waited = time.monotonic() - began
         if waited > grace and (waited > 1.5 * grace or not at_work()):
             break
         select.select([], [], [], 0.02)
+        now = held(temporary)
+        strangers |= now.segments - at_first.segments - _own(now.segments)
     return left
 
 
-def _more(before: Resources, now: Resources) -> list[tuple[Topic, str]]:
+def _more(before: Resources, now: Resources, may_be_ours: bool) -> list[tuple[Topic, str]]:
     left: list[tuple[Topic, str]] = []
     if processes := now.processes - before.processes:
         left.append(("process", _counted(len(processes), "child process is", "child processes are")))
+    elif (more := now.zombies - before.zombies) > 0:
+        # By their number: who waits for the last ones when it starts the next ones has a few, and not more and more.
+        left.append(("process", _counted(more, "ended child process is", "ended child processes are")))
     if (more := now.descriptors - before.descriptors) > 0:
         left.append(("descriptor", _counted(more, "open descriptor is", "open descriptors are")))
     if (more := now.threads - before.threads) > 0:
@@ -69,7 +79,7 @@ def _more(before: Resources, now: Resources) -> list[tuple[Topic, str]]:
             ("thread", _counted(more, "thread is", "threads are") + (f" ({', '.join(names)})" if names else ""))
         )
     if segments := now.segments - before.segments:
-        segments = _without_owner(segments)
+        segments = _without_owner(segments) if may_be_ours else _own(segments)
     if files := (now.files - before.files):
         left.append(("file", _counted(len(files), "temporary file is", "temporary files are")))
     elif segments:
@@ -103,6 +113,16 @@ def children(process: int) -> list[int]:
     return found
 
 
+def _zombies(process: int) -> int:
+    """How many processes below this one have ended, and nobody has waited for them."""
+    below = [
+        int(child)
+        for task in _listed(f"/proc/{process}/task")
+        for child in _text(f"/proc/{process}/task/{task}/children").split()
+    ]
+    return sum(_state(f"/proc/{child}/stat") == "Z" for child in below) + sum(map(_zombies, below))
+
+
 def _alive(process: int) -> bool:
     return _state(f"/proc/{process}/stat") not in ("", "Z", "X")
 
@@ -126,6 +146,28 @@ def _without_owner(segments: frozenset[str]) -> frozenset[str]:
     others = [int(name) for name in _listed("/proc") if name.isdigit() and int(name) not in family]
     used = "".join(_text(f"/proc/{process}/maps") for process in others)
     return frozenset(name for name in segments if f"{_SHARED_MEMORY}/{name}" not in used)
+
+
+def _own(segments: frozenset[str]) -> frozenset[str]:
+    """Those that can be told to be this family's: named by one of its processes, or mapped or held open by one."""
+    family = {os.getpid(), *children(os.getpid())}
+    used = "".join(_text(f"/proc/{process}/maps") + _opened(process) for process in family)
+    names = {str(process) for process in family}
+    return frozenset(
+        name for name in segments if names & set(re.findall(r"\d+", name)) or f"{_SHARED_MEMORY}/{name}" in used
+    )
+
+
+def _opened(process: int) -> str:
+    links = [f"/proc/{process}/fd/{each}" for each in _listed(f"/proc/{process}/fd")]
+    return " ".join(map(_target, links))
+
+
+def _target(link: str) -> str:
+    try:
+        return os.readlink(link)
+    except OSError:
+        return ""
 
 
 def _listed(folder: str) -> list[str]:

@@ -297,6 +297,19 @@ class LeavesItsWorkers(BadPool):
         self.end([])
 
 
+class NeverWaitsForItsHelper(BadPool):
+    """A helper process of each epoch ends by itself, and nobody waits for it: it stays as a zombie."""
+
+    claims, families, grace = STREAM, LIFE, SHORT
+    clause, smallest = "LEAK-1", "n1,w1,b1,keep,iterable,dropped"
+    report = "pytorch/pytorch#72269"
+
+    def __iter__(self) -> Iterator[Any]:
+        if os.fork() == 0:
+            os._exit(0)
+        return super().__iter__()
+
+
 class LeavesAPipe(BadPool):
     """A pipe that wakes the reader is closed by close() only."""
 
