@@ -1,7 +1,7 @@
 """The family of chapter 5: loaders that read ahead."""
 
 from conformance.ahead import drawn, judges, judges_ends, judges_reads, scenario
-from conformance.loader.runs import runs
+from conformance.loader.runs import runs, synchronous
 from conformance.loader.scenario import CONDUCTS, from_code
 from conformance.loader.simpler import simplified
 from conformance.trial.family import Family
@@ -20,5 +20,6 @@ FAMILIES = (
         {"quick": 8, "gate": 50, "deep": 1000},
         drawn.reading_ahead,
         simplified,
+        twins=synchronous,
     ),
 )

@@ -54,7 +54,8 @@ def variants(claims: Claims) -> tuple[Variant, ...]:
     names: list[Variant] = ["none", "again", "after", "random-state"]
     if claims.shuffle:
         names.append("seed+1")
-    if claims.epochs == "set_epoch":
+    # Unless something else is claimed, `set_epoch` says which epoch comes, where the loader has it.
+    if claims.epochs != "automatic":
         names.append("jump")
     return tuple(names)
 

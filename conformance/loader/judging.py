@@ -64,6 +64,11 @@ def usable(run: Run | None) -> bool:
     return run is not None and not run.failed
 
 
+def counts_itself(run: Run) -> bool:
+    """Whether the loader has no `set_epoch`, so that its first epoch is its first, whatever number that was to have."""
+    return any(rank.remark("counts") for rank in run.ranks)
+
+
 def known_samples(scenario: Scenario, epochs: tuple[Epoch, ...]) -> Counter[int]:
     """How often each sample of the dataset was delivered, over all ranks. Foreign values are PART-5's matter."""
     return Counter(index for epoch in epochs for index in epoch.samples if 0 <= index < scenario.samples)

@@ -163,6 +163,8 @@ def _read(going: Reading) -> None:
     if going.watch is not None and going.scenario.asynchronous:
         going.remarks.append(("loaded", str(going.watch.count())))
     going.reader = _reader(going, loader)
+    if going.task.epochs[0] > 0 and not hasattr(loader, "set_epoch"):
+        going.remarks.append(("counts", "epochs are counted by the loader"))
     try:
         (module.CONDUCTS if module is not None else _CONDUCTS)[name](going)
     except Stopped:

@@ -6,7 +6,7 @@ from typing import Any
 
 from conformance.loader.asked import arguments_of
 from conformance.loader.patience import patience_with
-from conformance.loader.scenario import Scenario, simpler
+from conformance.loader.scenario import Scenario, Variant, simpler
 from conformance.processes.fleet import Lane
 from conformance.processes.random_state import ANOTHER_STATE, USUAL_STATE
 from conformance.processes.task import Task
@@ -72,6 +72,25 @@ def undisturbed(lane: Lane, trace: Trace) -> Iterator[Run]:
     yield run(lane, UNDISTURBED, usual(plain))
     if scenario.fault and scenario.epochs > 1 and any(rank.is_gone for rank in trace.main.ranks):
         yield run(lane, FIRST_EPOCH, usual(simpler(scenario, epochs=1)))
+
+
+def without_workers(lane: Lane, trace: Trace) -> Iterator[Run]:
+    """The same request without worker processes, where it was not compared with that: whether it fails there too."""
+    yield from _compared(lane, trace, "workers")
+
+
+def synchronous(lane: Lane, trace: Trace) -> Iterator[Run]:
+    """The same request without reading ahead, and the epochs that come so while nothing goes wrong or is done."""
+    yield from _compared(lane, trace, "synchronous")
+    scenario = trace.scenario
+    if scenario.fault or scenario.conduct:
+        plain = simpler(scenario, fault="", conduct="", variant="none", epochs=max(2, scenario.epochs))
+        yield run(lane, UNDISTURBED, usual(_synchronous(plain)))
+
+
+def _compared(lane: Lane, trace: Trace, name: Variant) -> Iterator[Run]:
+    if trace.variant(name) is None:
+        yield run(lane, name, _varied(usual(simpler(trace.scenario, variant=name))))
 
 
 def usual(scenario: Scenario) -> Circumstances:

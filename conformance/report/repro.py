@@ -126,6 +126,8 @@ def _plan_of(case: Case) -> _Plan:
     plan.names = [run.name for run in trace.runs]
     compares = case.clause in ("ORDER-3", "ORDER-4")
     unread = {"untouched", UNDISTURBED, FIRST_EPOCH, ONCE_MORE} | (set() if compares else {"unshuffled"})
+    # What was not asked for was made to see who is to blame.
+    unread |= {"workers", "synchronous"} - {case.scenario.variant}
     for name in unread & set(plan.names):
         # Only RESUME-6 compares with the first, and of the second a script holds what came; the others name a fault.
         at = plan.names.index(name)

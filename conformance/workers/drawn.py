@@ -36,9 +36,9 @@ def with_workers(draw: st.DrawFn, claims: Claims) -> Scenario:
 
 @st.composite
 def iterable_style(draw: st.DrawFn, claims: Claims) -> Scenario:
-    """An iterable-style dataset, over ranks where the loader splits it, and over workers where it says what happens."""
+    """An iterable-style dataset, over ranks and workers where the loader says what happens."""
     samples = draw(st.integers(0, 12))
-    world_size = draw(st.integers(1, 3)) if claims.iterable_workers == "split" else 1
+    world_size = draw(st.integers(1, 3)) if claims.iterable_workers else 1
     batch_size = draw(st.integers(1, 3))
     num_workers = draw(st.integers(0, 3)) if claims.iterable_workers else 0
     drop_last = draw(st.booleans())

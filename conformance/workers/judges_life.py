@@ -93,10 +93,12 @@ def _gone_after_an_error(scenario: Scenario, trace: Trace, rank: RankRun) -> Ver
 
 @clause("WORK-15", family="life", dataset="any", floor=1, twin=True)
 def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """After the end comes the end again, and closing twice is no error."""
-    if scenario.conduct != "ended" or fails_anyway(trace):
+    """After the end comes the end again, and closing twice, or never, is no error."""
+    if scenario.conduct not in ("ended", "dropped") or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
+    if rank.failure and scenario.conduct == "dropped":
+        return [_ended("failed-when-dropped", rank, "no error", "who lets go of a loader need not close it")]
     if rank.failure and rank.failure.where == "close":
         return [
             _ended("closing-twice", rank, "no error from closing twice", "closing is for clean-up, which comes twice")

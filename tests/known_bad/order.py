@@ -112,6 +112,20 @@ class CountsLoadersMade(KnownBad):
         return super().__iter__()
 
 
+class CountsThoughItIsTold(KnownBad):
+    """The epochs are counted, and what is said to set_epoch is forgotten. (No public report.)"""
+
+    claims = claim(SHUFFLING, epochs=None)
+    clause, smallest = "ORDER-5", "n2,w1,b1,keep,shuffle,e2,jump"
+
+    def set_epoch(self, epoch: int) -> None:
+        pass
+
+    def __iter__(self) -> Iterator[list[int]]:
+        self.epoch += 1
+        return super().__iter__()
+
+
 # --- epoch and seed -------------------------------------------------------------------------------------------------
 
 
