@@ -95,7 +95,7 @@ def _arrives(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> Verdi
 def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What comes before the failing step is delivered, and nothing of it or behind it."""
     (rank,) = trace.main.ranks
-    if _fault(scenario) not in ("raise", "collate"):
+    if scenario.dataset != "map" or _fault(scenario) not in ("raise", "collate"):
         return None
     if failed_while_loading(rank):
         return []
@@ -176,7 +176,7 @@ def _is_an_error(scenario: Scenario, trace: Trace, faults: tuple[str, ...], why:
 def only_the_failing_sample_is_skipped(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Where skipping is claimed the failing sample is left out, and every other one comes."""
     rank = _struck(scenario, trace, ("raise",))
-    if rank is None:
+    if rank is None or scenario.dataset != "map":
         return None
     if rank.failure or not rank.epochs or rank.epochs[0].failure:
         return [Finding("raised-though-skipping", "the other samples", _story(rank), 'errors="skip" is claimed')]
