@@ -324,13 +324,13 @@ def _chance(alike: int, log_odds: float) -> str:
     return f"{count(alike, 'epoch')} alike: by chance this happens once in 10^{log_odds / log(10):.0f} cases"
 
 
-@clause("ORDER-10", floor=20)
+@clause("ORDER-10", floor=20, also="workers")
 def does_not_reseed(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A global generator does not end in one state whatever state it had before."""
     return _global_state(trace, reseeded=True)
 
 
-@clause("ORDER-11", level="SHOULD", floor=20)
+@clause("ORDER-11", level="SHOULD", floor=20, also="workers")
 def does_not_draw(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A global generator is where it was."""
     return _global_state(trace, reseeded=False)

@@ -55,6 +55,12 @@ class Result:
     unconfirmed: dict[str, Scenario] = field(default_factory=dict)
 
 
+def joined(one: Result, other: Result) -> Result:
+    """What two campaigns learned together; a case of the first counts more."""
+    exercised = {clause: times + other.exercised.get(clause, 0) for clause, times in one.exercised.items()}
+    return Result(exercised, {**other.cases, **one.cases}, {**other.unconfirmed, **one.unconfirmed})
+
+
 class Campaign:
     """The runs and verdicts of one family, by its name, against one fleet."""
 
@@ -203,7 +209,7 @@ def _news(verdict: Verdict, known: frozenset[str]) -> bool:
 
 def family_clauses(family: str, claims: Claims) -> list[Clause]:
     """The clauses that a family judges for these claims, in order."""
-    mine = [clause for clause in CLAUSES.values() if clause.family == family and clause.applies(claims)]
+    mine = [clause for clause in CLAUSES.values() if family in (clause.family, clause.also) and clause.applies(claims)]
     return sorted(mine, key=lambda clause: clause.number)
 
 

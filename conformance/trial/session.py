@@ -12,7 +12,7 @@ from conformance.processes.fleet import Fleet
 from conformance.processes.origin import Origin
 from conformance.processes.sources import Source
 from conformance.trace import Scenario
-from conformance.trial.campaign import Campaign, Result, replay
+from conformance.trial.campaign import Campaign, Result, family_clauses, joined, replay
 from conformance.trial.clause import CLAUSES, Clause
 from conformance.trial.family import FAMILIES
 from conformance.trial.known import Known, parse_known
@@ -92,7 +92,11 @@ class Session:
         stale = self._replay_known(clause)
         if stale:
             return replace(blank, status="INVALID", note=stale)
-        return self._judged(clause, self._result(clause.family), blank)
+        result = self._result(clause.family)
+        # Where nobody claims what that family is about, it has nothing to try.
+        if clause.also and any(other.family == clause.also for other in family_clauses(clause.also, self.claims)):
+            result = joined(result, self._result(clause.also))
+        return self._judged(clause, result, blank)
 
     def report(self, clauses: list[Clause] | None = None) -> Report:
         """The report over these clauses, or over all."""
@@ -129,7 +133,7 @@ class Session:
 
     def _known_kinds_of(self, family: str) -> dict[str, frozenset[str]]:
         for clause in CLAUSES.values():
-            if clause.family == family:
+            if family in (clause.family, clause.also):
                 self._replay_known(clause)
         return self._known_kinds
 

@@ -48,6 +48,29 @@ class DealsOutSamplesNotSteps(BadPool):
         return (self.fetch(step) for step in self.cut(shard[worker :: self.workers]))
 
 
+class CountsItsWorkers(BadPool):
+    """len() is too large by the number of workers."""
+
+    claims, families = dict(workers=True, length=True), ("map", "workers")
+    clause, smallest = "COUNT-4", "n0,w1,b1,keep,k1,workers"
+    report = "facebookresearch/detectron2#5035"
+
+    def __len__(self) -> int:
+        return super().__len__() + int(self.request.num_workers)
+
+
+class SeedsTheCallerForItsWorkers(BadPool):
+    """The caller's generator is seeded before workers are started. (No public report.)"""
+
+    claims, families = SEVERAL, ("map", "workers")
+    clause, smallest = "ORDER-10", "n0,w1,b1,keep,k1,random-state"
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.request.num_workers:
+            torch.manual_seed(7)
+        return super().__iter__()
+
+
 class ReadsEachSampleTwice(BadPool):
     """A step is read once to learn its shape, and once to deliver it."""
 
