@@ -330,7 +330,7 @@ def does_not_reseed(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict
     return _global_state(trace, reseeded=True)
 
 
-@clause("ORDER-11", level="SHOULD", floor=20, also="workers")
+@clause("ORDER-11", level="SHOULD", floor=20)
 def does_not_draw(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A global generator is where it was."""
     return _global_state(trace, reseeded=False)

@@ -209,7 +209,10 @@ def _news(verdict: Verdict, known: frozenset[str]) -> bool:
 
 def family_clauses(family: str, claims: Claims) -> list[Clause]:
     """The clauses that a family judges for these claims, in order."""
-    mine = [clause for clause in CLAUSES.values() if family in (clause.family, clause.also) and clause.applies(claims)]
+    mine = [each for each in CLAUSES.values() if family in (each.family, each.also) and each.applies(claims)]
+    # Those of another family alone are no reason to try this one: nobody claims what it is about.
+    if all(each.family != family for each in mine):
+        return []
     return sorted(mine, key=lambda clause: clause.number)
 
 

@@ -93,8 +93,7 @@ class Session:
         if stale:
             return replace(blank, status="INVALID", note=stale)
         result = self._result(clause.family)
-        # Where nobody claims what that family is about, it has nothing to try.
-        if clause.also and any(other.family == clause.also for other in family_clauses(clause.also, self.claims)):
+        if clause.also and family_clauses(clause.also, self.claims):
             result = joined(result, self._result(clause.also))
         return self._judged(clause, result, blank)
 

@@ -60,7 +60,7 @@ class HasFourBuffers(BadAhead):
     """A step has one of four buffers until it is let go of, and there is none for the fifth. (No public report.)"""
 
     claims, families = PLAIN, FAMILY
-    clause, smallest = "ASYNC-2", "n5,w1,b1,keep,async,kept"
+    clause, smallest = "ASYNC-2", "n3,w1,b1,keep,e2,async,kept"
 
     def __init__(self, request: Any) -> None:
         self.held: list[weakref.ref[Any]] = []

@@ -43,6 +43,7 @@ class DropsWhatIsNoWholeRound(Pipelines):
     """On ranks, elements that are too few for all workers are dropped. (No public report.)"""
 
     clause, smallest = "PIPE-11", "n2,w2,b1,k2,pipeline"
+    related = ("PIPE-12",)
     changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2._begin": _in_whole_rounds}
 
 
@@ -57,7 +58,7 @@ class EndsAtAnError(Pipelines):
     """What an element raises is taken for the end of the epoch. (No public report.)"""
 
     clause, smallest = "PIPE-17", "n1,w1,b1,pipeline,raise@0"
-    related = ("PIPE-12",)
+    related = ("PIPE-12", "PIPE-15")
     changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2Iterator.__next__": _ends_at_an_error}
 
 

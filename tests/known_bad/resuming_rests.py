@@ -163,7 +163,8 @@ class SkipsAfterABeginning(Stopping):
     """A state from before the first iter() gives its epoch whole, and the next one without its head."""
 
     clause = "RESUME-2"
-    smallest = "n2,w1,b1,keep,e2,save@0,with=unbegun"
+    smallest = "n1,w1,b1,keep,e2,save@0,with=unbegun"
+    related = ("RESUME-5",)
     report = "Lightning-AI/litData#316"
     read = 0
 
