@@ -94,11 +94,10 @@ def _possible_faults(claims: Claims, num_workers: int, dataset: Style) -> tuple[
 
 def kinds_of_sample(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """One step of each kind of sample, in the main process and in a worker; then many epochs of large samples."""
-    dataset: Style = "map" if "map" in claims.datasets else "iterable"
-    worker_counts = (0, 1) if claims.workers and dataset == "map" else (0,)
-    for kind in KINDS:
-        for num_workers in worker_counts:
-            if kind == "large":
-                yield Scenario(16, batch_size=4, num_workers=num_workers, kind=kind, dataset=dataset)
-            elif kind != "buffer":
-                yield Scenario(3, batch_size=3, num_workers=num_workers, kind=kind, dataset=dataset)
+    for dataset in _styles(claims):
+        for kind in KINDS:
+            for num_workers in (0, 1) if claims.workers and dataset == "map" else (0,):
+                if kind == "large":
+                    yield Scenario(16, batch_size=4, num_workers=num_workers, kind=kind, dataset=dataset)
+                elif kind != "buffer":
+                    yield Scenario(3, batch_size=3, num_workers=num_workers, kind=kind, dataset=dataset)

@@ -21,6 +21,8 @@ def whole_after_leaving(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
     if not scenario.conduct.startswith("leave") or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
+    if rank.failure and rank.failure.kind == "raised" and rank.epochs and not any(e.steps for e in rank.epochs[1:]):
+        return []  # it refuses another loop, and says so
     if rank.failure:
         return [_ended("failed-after-leaving", rank, "the next epoch, whole", "leaving a loop early is no mistake")]
     for epoch in rank.epochs[1:]:

@@ -171,6 +171,37 @@ class ExplainsAtLength(Ahead):
             yield step
 
 
+class WantsItsLoopsFinished(Pool):
+    """Once a loop was left early, another one is refused (WORK-12)."""
+
+    claims: ClassVar[dict[str, Any]] = FREE
+    families: ClassVar[tuple[str, ...]] = TROUBLE
+    left = False
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.left:
+            raise RuntimeError("the last loop was left early; make a new loader")
+        self.left = True
+        yield from super().__iter__()
+        self.left = False
+
+
+class DropsTheRestAhead(Ahead):
+    """Reads ahead, and drops the rest whatever is asked for (ASYNC-6)."""
+
+    claims: ClassVar[dict[str, Any]] = dict(when_dropping="drop", asynchronous=True)
+    families: ClassVar[tuple[str, ...]] = ("async",)
+
+    def policy(self) -> str:
+        """What becomes of the rest, though nobody is told."""
+        return "drop"
+
+    def cut(self, shard: list[int]) -> list[list[int]]:
+        """Full steps, or one of all where there is no full one."""
+        size = min(self.request.combined_batch, max(1, len(shard)))
+        return [shard[start : start + size] for start in range(0, len(shard) - size + 1, size)]
+
+
 class CallsEachStep:
     """A loader with `__getitem__` alone: Python's old protocol, which ends at an IndexError (ERROR-3)."""
 
@@ -205,5 +236,7 @@ UNUSUAL: tuple[type[Any], ...] = (
     WrapsItsDataset,
     KeepsWhatItHasRead,
     ExplainsAtLength,
+    WantsItsLoopsFinished,
+    DropsTheRestAhead,
     CallsEachStep,
 )
