@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from conformance.clauses import FAMILIES
 from conformance.loader import patience
 from conformance.loader.scenario import from_code
 from tests.harness.plain_loader import PlainLoader
@@ -78,3 +79,10 @@ def test_an_order_that_an_earlier_loader_spoils_is_not_the_generators_fault() ->
     """ORDER-9 accuses of the global generators only; ORDER-5 names what depends on earlier loaders."""
     found = accusing(OrdersByAllLoaders, "n8,w1,b1,keep,shuffle,random-state", "map")
     assert "ORDER-9" not in found
+
+
+def test_hangs_are_counted_by_what_goes_wrong() -> None:
+    """A fault whose cases hang keeps no other fault, and no conduct, from being tried."""
+    blamed = FAMILIES["life"].blamed
+    codes = ("n2,w1,b1,keep,raise@0", "n2,w1,b1,keep,raise@1", "n2,w1,b1,keep,leave@1", "n2,w1,b1,keep,kept")
+    assert ["raise", "raise", "leave", "kept"] == [blamed(from_code(code)) for code in codes]
