@@ -298,7 +298,7 @@ class SkipsTheWholeStep(Skipping, BadPool):
     """With a failing sample its whole step is skipped."""
 
     claims, families = dict(MAP, errors="skip"), LIFE
-    clause, smallest = "ERROR-8", "n2,w1,b2,keep,raise@0"
+    clause, smallest, related = "ERROR-8", "n2,w1,b2,keep,raise@0", ("ERROR-3",)
     report = "snowflakedb/ArcticTraining#86"
 
     def fetch(self, step: list[int]) -> list[Any]:
@@ -325,7 +325,7 @@ class SkipsTheRestOfTheStep(BadPool):
     """With a failing sample the rest of its step is skipped."""
 
     claims, families = dict(MAP, errors="skip"), LIFE
-    clause, smallest = "ERROR-8", "n2,w1,b2,keep,raise@0"
+    clause, smallest, related = "ERROR-8", "n2,w1,b2,keep,raise@0", ("ERROR-3",)
     report = "webdataset/webdataset#291"
 
     def fetch(self, step: list[int]) -> list[Any]:
