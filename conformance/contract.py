@@ -50,7 +50,8 @@ class Request:
 
     The samples of `dataset` are integers; the loader delivers them in batches of `batch_size`, in any container that
     `decode` (or the default decoder) reads. With `device_options` claimed, a step holds `combined_batch` samples.
-    `workdir` is a folder that the adapter may fill with files made from this dataset; it is kept for later requests.
+    `workdir` is a folder that the adapter may fill with files made from this dataset. It is kept for later requests of
+    this rank with a dataset of the same content, and identifies that content: a length, a type or a repr does not.
     The last eight are asked for only where the claim `hooks` names them: `timeout` is the seconds that a worker may
     take over a step, 0 for no limit. Those from `buffer_size` on say how an asynchronous loader reads ahead: at most so
     many steps beyond the one that the consumer holds (0: as many as it likes), already before the first iterator is

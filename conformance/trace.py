@@ -178,6 +178,11 @@ class RankRun:
     values: tuple[Value, ...] = ()
     saved: Saved | None = None
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether its process hung or died, so that nothing is known of what came before."""
+        return self.failure is not None and self.failure.kind in ("hung", "died")
+
     def value(self, name: str) -> Value | None:
         """The value of this name, if there is one."""
         return next((value for value in self.values if value.name == name), None)
@@ -210,6 +215,8 @@ class Trace:
 
     scenario: Any  # a Scenario; a judge knows which kind
     runs: tuple[Run, ...]
+    # Whether the runs are among them that a clause in doubt wants to see before it accuses.
+    doubted: bool = False
 
     @property
     def main(self) -> Run:

@@ -27,7 +27,7 @@ _COMPARED = ("whole", "look", "restart", "later", "length", "stop", "index")
 def reading_ahead(draw: st.DrawFn, claims: Claims) -> Scenario:
     """One thing that a consumer does, or that goes wrong, with a loader that reads ahead."""
     what = draw(st.sampled_from(possible(claims)))
-    style: Style = draw(st.sampled_from(_styles(claims))) if what == "whole" else _style(what, claims)
+    style: Style = draw(st.sampled_from(_styles(what, claims)))
     ranks = draw(st.integers(1, 2)) if what == "whole" and _splits(style, claims) else 1
     samples = draw(st.integers(_least(what, claims, ranks), 12))
     batch_size = 1 if what in ODD_KINDS else draw(st.integers(1, 3))
@@ -89,13 +89,12 @@ def possible(claims: Claims) -> tuple[str, ...]:
     return (*found, "rebatched") if "rebatched" in claims.hooks and "iterable" in claims.datasets else tuple(found)
 
 
-def _styles(claims: Claims) -> list[Style]:
+def _styles(what: str, claims: Claims) -> list[Style]:
+    """The kinds of dataset with which that may be done; those that are only of one kind have no other."""
     styles: tuple[Style, ...] = ("map", "iterable")
+    if what in ("rebatched", "stop", "later", "length"):
+        styles = ("iterable",) if what == "rebatched" else ("map",)
     return [style for style in styles if style in claims.datasets]
-
-
-def _style(what: str, claims: Claims) -> Style:
-    return "map" if "map" in claims.datasets and what != "rebatched" else "iterable"
 
 
 def _splits(style: str, claims: Claims) -> bool:
@@ -121,12 +120,18 @@ def most_workers(what: str, style: str, claims: Claims) -> int:
 def each_way_ahead(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """Each thing that may be done or go wrong, without workers and with, so that none is left to chance."""
     for what in dict.fromkeys(possible(claims)):
-        style = _style(what, claims)
-        for workers in sorted({0, min(2, most_workers(what, style, claims))}):
-            for scenario in _of(what, Scenario(5, batch_size=2, num_workers=workers, epochs=2, dataset=style), claims):
-                yield from _asked(what, scenario, claims)
-                if workers and scenario.epochs > 1 and what in _OUTLIVED and "persistent_workers" in claims.hooks:
-                    yield simpler(scenario, persistent_workers=True)
+        first, *others = _styles(what, claims)
+        yield from _each_way(what, first, claims)
+        for style in others if what in _FAULTS else ():
+            yield _doing(what, 1, Scenario(5, batch_size=2, epochs=2, dataset=style))
+
+
+def _each_way(what: str, style: Style, claims: Claims) -> Iterator[Scenario]:
+    for workers in sorted({0, min(2, most_workers(what, style, claims))}):
+        for scenario in _of(what, Scenario(5, batch_size=2, num_workers=workers, epochs=2, dataset=style), claims):
+            yield from _asked(what, scenario, claims)
+            if workers and scenario.epochs > 1 and what in _OUTLIVED and "persistent_workers" in claims.hooks:
+                yield simpler(scenario, persistent_workers=True)
 
 
 def _of(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:

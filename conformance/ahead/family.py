@@ -1,7 +1,7 @@
 """The family of chapter 5: loaders that read ahead."""
 
 from conformance.ahead import drawn, judges, judges_ends, judges_reads, scenario
-from conformance.loader.runs import runs
+from conformance.loader.runs import runs, synchronous
 from conformance.loader.scenario import CONDUCTS, from_code, may_fail
 from conformance.loader.simpler import simplified
 from conformance.trial.family import Family
@@ -22,5 +22,6 @@ FAMILIES = (
         drawn.reading_ahead,
         simplified,
         may_fail=may_fail,
+        twins=synchronous,
     ),
 )

@@ -4,7 +4,16 @@ import re
 from collections.abc import Callable
 
 from conformance.contract import Claims
-from conformance.loader.judging import before_the_fault, ends, in_known_order, remainder, show, usable, whole
+from conformance.loader.judging import (
+    as_undisturbed,
+    before_the_fault,
+    ends,
+    fails_anyway,
+    in_known_order,
+    remainder,
+    show,
+    usable,
+)
 from conformance.loader.samples import odd_one
 from conformance.loader.scenario import DEADLY, Scenario
 from conformance.trace import Epoch, Failure, RankRun, Trace
@@ -22,13 +31,19 @@ def conduct_of(scenario: Scenario) -> str:
     return scenario.conduct.partition("@")[0]
 
 
-@clause("ASYNC-1", family="async", dataset="any", applies=ahead(), floor=8)
+def _fails_as_well(trace: Trace) -> bool:
+    """Whether the same request fails without reading ahead too: then no clause of this chapter names it."""
+    without = trace.variant("synchronous")
+    return fails_anyway(trace) or (without is not None and without.failed)
+
+
+@clause("ASYNC-1", family="async", dataset="any", applies=ahead(), floor=8, twin=True)
 def same_steps(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The steps of each epoch are those that come without reading ahead, in the same order."""
     if conduct_of(scenario) not in ("", "look") or scenario.fault or scenario.kind or scenario.rebatched:
         return None
     if trace.main.failed and scenario.samples >= claims.least_samples(scenario.world_size):
-        return ends(trace.main, ())
+        return None if _fails_as_well(trace) else ends(trace.main, ())
     without = trace.variant("synchronous")
     if without is None or not usable(trace.main) or not usable(without):
         return None
@@ -54,12 +69,14 @@ def _both(rank: int, one: Epoch, other: Epoch) -> tuple[str, ...]:
     return tuple(line.replace("as rank 0", f"rank {rank}") for line in shown)
 
 
-@clause("ASYNC-2", family="async", dataset="any", applies=ahead(), floor=3)
+@clause("ASYNC-2", family="async", dataset="any", applies=ahead(), floor=3, twin=True)
 def held_steps_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What the consumer holds does not change until it asks for the next step, nor later if nothing else is said."""
     (rank, *_) = trace.main.ranks
     told = rank.remark("changed")
-    if conduct_of(scenario) == "kept" and not rank.failure:
+    if conduct_of(scenario) == "kept" and rank.failure:
+        return None if _fails_as_well(trace) else ends(trace.main, ())
+    if conduct_of(scenario) == "kept":
         why = "a step that was handed over is the user's; a loader that reuses it says so (claim aliases)"
         return [Finding("kept-step-changed", "every kept step as it came", (told,), why)] if told else []
     if conduct_of(scenario) != "look" or rank.failure or not rank.remark("held"):
@@ -73,18 +90,18 @@ def held_steps_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict
 # --- leaving, failing -----------------------------------------------------------------------------------------------
 
 
-@clause("ASYNC-6", family="async", dataset="any", applies=ahead(), floor=4)
+@clause("ASYNC-6", family="async", dataset="any", applies=ahead(), floor=4, twin=True)
 def begins_again(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """An epoch begun after one that was left, that failed or that was not asked for is whole, from its first step."""
     (rank, *_) = trace.main.ranks
     if conduct_of(scenario) in ("restart", "later"):
         return _restarts(scenario, claims, trace, rank)
     left = conduct_of(scenario) == "leave"
-    failed = scenario.fault.startswith("raise") and rank.epochs and rank.epochs[0].failure
-    if not (left or failed) or rank.failure or len(rank.epochs) < 2:
+    failed = scenario.fault and rank.epochs and rank.epochs[0].failure
+    if not (left or failed) or rank.failure or len(rank.epochs) < 2 or fails_anyway(trace):
         return None
     epoch = rank.epochs[1]
-    if whole(scenario, claims, epoch) or (failed and epoch.failure):
+    if as_undisturbed(scenario, claims, trace, epoch) or (failed and epoch.failure):
         return []
     lines = _after(rank, "failed" if failed else "left")
     why = _OF_ANOTHER if left else "the error has ended its epoch; the next one begins at its first step, or fails too"
@@ -124,13 +141,15 @@ def _after(rank: RankRun, became: str) -> tuple[str, ...]:
     return (*lines, epoch.failure.sentence()) if epoch.failure else lines
 
 
-@clause("ASYNC-7", family="async", dataset="any", applies=ahead(), floor=2)
+@clause("ASYNC-7", family="async", dataset="any", applies=ahead(), floor=2, twin=True)
 def errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """An error of the dataset arrives at its step with its own type; a process that is gone is an error."""
     if not _error_was_due(scenario, claims, trace):
         return None
     (rank, *_) = trace.main.ranks
-    failure = rank.failure or next((epoch.failure for epoch in rank.epochs if epoch.failure), None)
+    # A sample that fails when it is read again fails in the second epoch, and others in the first.
+    met = rank.epochs if scenario.fault.startswith("again") else rank.epochs[:1]
+    failure = rank.failure or next((epoch.failure for epoch in met if epoch.failure), None)
     finding = (
         _is_silent(scenario, rank, failure)
         or _is_another(scenario, rank, failure)
@@ -146,6 +165,8 @@ def _error_was_due(scenario: Scenario, claims: Claims, trace: Trace) -> bool:
     happened = rank.remark("fired") or (rank.failure and rank.failure.kind in ("hung", "died"))
     if not name or not happened or (name not in DEADLY and claims.errors == "skip"):
         return False
+    if rank.is_gone:
+        return not _fails_as_well(trace)
     if name in ("stop", "index"):
         # A loader that takes these for the end synchronously as well is reported by ERROR-3.
         without = trace.variant("synchronous")
@@ -271,7 +292,8 @@ def odd_samples_are_seen(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
     item = odd_one(scenario.samples)
     told = rank.remark("odd")
     if rank.failure:
-        named = rank.failure.kind == "raised" and re.search(rf"\b{item}\b", rank.failure.message)
+        said = rank.remark("named") or re.search(rf"\b{item}\b", rank.failure.message)
+        named = rank.failure.kind == "raised" and said
         told = "" if named else rank.failure.sentence()
     if not told:
         return []

@@ -25,6 +25,9 @@ def ends_with_its_loader(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
         line = f"interrupted while it waited in next(), the consumer got {came}"
         why = "who presses Ctrl-C wants to stop, and everything else that Python does then hangs on the exception"
         return [Finding("interrupt-lost", "KeyboardInterrupt from next()", (line,), why)]
+    if rank.remark("after-end"):
+        why = "an iterator that has raised StopIteration goes on raising it (Python's iterator protocol)"
+        return [Finding("revived", "StopIteration again and again", (rank.remark("after-end"),), why)]
     if rank.remark("quit"):
         line = f"a process that reads a step and ends without closing: {rank.remark('quit')}"
         return [Finding("process-stays", "the process ends", (line,), "a finished job must not block its machine")]

@@ -9,7 +9,7 @@ from conformance.trial.clause import Finding, Judge, Verdict, clause
 
 # Two ways to the same number in double precision; a sample that is lost or counted twice moves it far more.
 TOLERANCE = 1e-7
-_NAMED = ("accumulation", "replica", "iteration", "batch", "divi", "factor", "sample")
+_NAMED = ("accumulation", "replica", "iteration", "factor")
 
 
 def device(clause_id: str, *parts: str, floor: int) -> Callable[[Judge], Judge]:
@@ -116,7 +116,9 @@ def what_does_not_divide_is_refused(scenario: DeviceScenario, claims: Claims, tr
     if scenario.samples % factor == 0 or accumulates_in_inference(scenario):
         return None
     why = f"{scenario.samples} samples can't be divided into {factor} equal micro-batches"
-    return _refused(scenario, trace, (*_NAMED, str(scenario.samples)), "an error that names the factor", why)
+    factors = (scenario.device_iterations, scenario.gradient_accumulation, scenario.replication_factor)
+    named = (*_NAMED, *{str(number) for number in (scenario.samples, factor, *factors) if number > 1})
+    return _refused(scenario, trace, named, "an error that names the samples or a factor", why)
 
 
 @device("DEVICE-8", "inference", floor=2)

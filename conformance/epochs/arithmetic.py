@@ -195,10 +195,10 @@ def _starved(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> F
     )
 
 
-@clause("COUNT-4", floor=100)
+@clause("COUNT-4", floor=100, also="workers")
 def length_is_true(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """`len()` is what the epoch yields, or TypeError where it can't be known."""
-    if not usable(trace.main):
+    if not usable(trace.main) or not _as_many_without_workers(scenario, trace):
         return None
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
@@ -210,6 +210,21 @@ def length_is_true(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
                 ]
     # What has no len() raises TypeError, as it may where no length is claimed.
     return []
+
+
+def _as_many_without_workers(scenario: Scenario, trace: Trace) -> bool:
+    """Whether workers leave the number of steps alone; that they do not is WORK-1's matter."""
+    if not scenario.num_workers:
+        return True
+    without = trace.variant("workers")
+    if without is None or not usable(without):
+        return False
+    pairs = zip(trace.main.ranks, without.ranks, strict=True)
+    return all(list(map(_steps, one.epochs)) == list(map(_steps, other.epochs)) for one, other in pairs)
+
+
+def _steps(epoch: Epoch) -> int:
+    return len(epoch.steps)
 
 
 def _wrong_length(epoch: Epoch, claims: Claims) -> str:

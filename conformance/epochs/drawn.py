@@ -54,13 +54,17 @@ def variants(claims: Claims) -> tuple[Variant, ...]:
     names: list[Variant] = ["none", "again", "after", "random-state"]
     if claims.shuffle:
         names.append("seed+1")
-    if claims.epochs == "set_epoch":
+    # Unless something else is claimed, `set_epoch` says which epoch comes, where the loader has it.
+    if claims.epochs != "automatic":
         names.append("jump")
     return tuple(names)
 
 
 def many_ranks(claims: Claims, tier: Tier) -> Iterator[Scenario]:
-    """More ranks than are drawn: a loader may treat the ninth as the first."""
+    """More ranks and more epochs than are drawn: a loader may treat the ninth as the first."""
+    if claims.shuffle:
+        # So many epochs that orders which come round again are seen to.
+        yield Scenario(16, shuffle=True, epochs=24)
     if claims.ranks == "process_group":  # a process group of sixteen costs seconds
         return
     for samples, ranks, batch_size in ((40, 9, 1), (100, 16, 2)):

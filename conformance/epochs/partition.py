@@ -7,9 +7,11 @@ ones as well.
 from collections.abc import Callable
 
 from conformance.contract import Claims
+from conformance.epochs.uniformity import repeats_itself
 from conformance.loader.judging import (
     allowed_repeats,
     claimed,
+    counts_itself,
     dropped_limit,
     known_samples,
     listed,
@@ -20,6 +22,7 @@ from conformance.loader.judging import (
     show,
     usable,
 )
+from conformance.loader.runs import ONCE_MORE
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
@@ -95,15 +98,18 @@ def balanced(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     return _first(scenario, trace.main, lambda epochs: unbalanced(scenario, claims, epochs))
 
 
-@clause("PART-7", floor=20)
+@clause("PART-7", floor=20, twin=True)
 def depends_on_the_request_only(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The same request gives the same shard: in another process, after other loaders, at once in a later epoch."""
     if scenario.shuffle or not usable(trace.main):
         return None
     for name, circumstance in CIRCUMSTANCES.items():
         variant = trace.variant(name)
-        if variant is not None and usable(variant):
-            return _compare_shards(trace.main, variant, circumstance)
+        if variant is not None and usable(variant) and not (name == "jump" and counts_itself(variant)):
+            again = trace.variant(ONCE_MORE)
+            # What an earlier loader spoils is spoilt in the usual state of the generators too.
+            spoilt = _compare_shards(trace.main, again, CIRCUMSTANCES["after"], "after") if usable(again) else []
+            return spoilt or _compare_shards(trace.main, variant, circumstance, name)
     return None
 
 
@@ -116,7 +122,8 @@ CIRCUMSTANCES = {
 }
 
 
-def _compare_shards(main: Run, variant: Run, circumstance: str) -> list[Finding]:
+def _compare_shards(main: Run, variant: Run | None, circumstance: str, name: str) -> list[Finding]:
+    assert variant is not None
     # A variant that jumps reads only the last epoch; others read all.
     epochs = len(variant.ranks[0].epochs)
     for back in range(1, epochs + 1):
@@ -129,7 +136,7 @@ def _compare_shards(main: Run, variant: Run, circumstance: str) -> list[Finding]
                 )
                 return [
                     Finding(
-                        f"shard-differs-{variant.name}",
+                        f"shard-differs-{name}",
                         f"the same shard {circumstance}",
                         delivered,
                         "nothing in the request changed",
@@ -147,6 +154,8 @@ def _compare_shards(main: Run, variant: Run, circumstance: str) -> list[Finding]
 def everybody_gets_a_turn(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Over many shuffled epochs each of which leaves some samples over, no sample is left over for ever."""
     if not scenario.drop_last or scenario.epochs < 32 or not usable(trace.main):
+        return None
+    if claims.in_order and repeats_itself(trace):
         return None
     seen: set[int] = set()
     for position in range(scenario.epochs):

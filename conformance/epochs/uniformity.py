@@ -31,7 +31,7 @@ def _global(claims: Claims) -> bool:
 def uniform(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """On one rank every permutation comes equally often; large datasets are mixed from end to end."""
     orders = [epochs[0].samples for epochs in _epochs(trace)]
-    if scenario.world_size > 1 or scenario.drop_last or not orders:
+    if scenario.world_size > 1 or scenario.drop_last or not orders or repeats_itself(trace):
         return None
     # Not a permutation at all: ORDER-3's matter.
     if any(len(set(order)) != scenario.samples or len(order) != scenario.samples for order in orders):
@@ -43,6 +43,16 @@ def uniform(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     shown = show(next(_epochs(trace)), label="for example, ")
     why = 'shuffle="global" is claimed; a uniform shuffle looks like this less than once in 10^9 runs'
     return [Finding(kind, "every permutation equally often", (*shown, line), why)]
+
+
+def repeats_itself(trace: Trace) -> bool:
+    """Whether the epochs of some seed come round again and again after a few of them: ORDER-6 names that."""
+    for run in trace.runs:
+        if not run.failed:
+            orders = [tuple(epoch.samples for epoch in run.epoch(at)) for at in range(len(run.ranks[0].epochs))]
+            if any(orders[after:] == orders[:-after] for after in range(1, len(orders) // 2 + 1)):
+                return True
+    return False
 
 
 def _uneven_permutations(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
@@ -106,6 +116,9 @@ def mixes_across_ranks(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
         return None
     places = [_rank_of_each(epochs) for epochs in _epochs(trace)]
     if not places or any(len(place) != scenario.samples for place in places):
+        return None
+    # Of one sample a rank nothing tells a shard that is shuffled by itself from an order that stays.
+    if claims.in_order and repeats_itself(trace):
         return None
     line = _stuck_sample(places, scenario) or _inseparable_pair(places, scenario)
     if line is None:

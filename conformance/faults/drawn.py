@@ -11,6 +11,8 @@ from conformance.trial.tiers import Tier
 
 # What may go wrong or be done, simplest first; what happens twice in a list is tried twice as often.
 _CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave")
+# What may disturb the order that lies on a loader.
+_SHUFFLED = ("leave", "two")
 _FAULTS = ("raise", "raise", "stop", "index")
 # A worker that exits in silence is noticed by torch after 5 s, so that it is tried less often.
 _WORKER_FAULTS = ("kill", "kill", "exit")
@@ -23,10 +25,10 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
     samples = draw(st.integers(1, 8))
     batch_size = draw(st.integers(1, 3))
     num_workers = draw(st.sampled_from((0, 1, 2))) if claims.workers else 0
-    dataset: Style = "map" if "map" in claims.datasets else "iterable"
+    dataset: Style = draw(st.sampled_from(_styles(claims)))
     if dataset == "iterable" and claims.iterable_workers != "split":
         num_workers = 0
-    trouble = draw(st.sampled_from((*_CONDUCTS, *_possible_faults(claims, num_workers))))
+    trouble = draw(st.sampled_from((*_CONDUCTS, *_possible_faults(claims, num_workers, dataset))))
     place = draw(st.integers(0, 7))
     if trouble in _CONDUCTS:
         fault, conduct = "", f"{trouble}@{place % 4}" if trouble in ("leave", "two") else trouble
@@ -35,8 +37,9 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
     return Scenario(
         samples,
         batch_size=batch_size,
+        shuffle=draw(st.booleans()) if trouble in _SHUFFLED and dataset == "map" and claims.shuffle else False,
         num_workers=num_workers,
-        epochs=2,
+        epochs=3 if fault else 2,
         fault=fault,
         conduct=conduct,
         kind="buffer" if conduct == "kept" and draw(st.booleans()) else "",
@@ -47,15 +50,22 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
 
 def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """Each fault once and each conduct thrice, without workers and with, so that none is left to chance."""
-    dataset: Style = "map" if "map" in claims.datasets else "iterable"
+    for dataset in _styles(claims):
+        with_workers = claims.workers and (dataset == "map" or claims.iterable_workers == "split")
+        for num_workers in (0, 2) if with_workers else (0,):
+            for fault in dict.fromkeys(_possible_faults(claims, num_workers, dataset)):
+                named = f"{fault}@{1 if fault == 'init' else 3}"
+                yield Scenario(5, batch_size=2, num_workers=num_workers, epochs=3, dataset=dataset, fault=named)
+    dataset = _styles(claims)[0]
     with_workers = claims.workers and (dataset == "map" or claims.iterable_workers == "split")
     for num_workers in (0, 2) if with_workers else (0,):
-        for fault in dict.fromkeys(_possible_faults(claims, num_workers)):
-            named = f"{fault}@{1 if fault == 'init' else 3}"
-            yield Scenario(5, batch_size=2, num_workers=num_workers, epochs=2, dataset=dataset, fault=named)
         for conduct in dict.fromkeys(_CONDUCTS):
             named = f"{conduct}@1" if conduct in ("leave", "two") else conduct
             for samples, batch_size in ((5, 2), (4, 1), (3, 3)):
+                if conduct in _SHUFFLED and dataset == "map" and claims.shuffle:
+                    yield Scenario(
+                        samples, 1, batch_size, shuffle=True, num_workers=num_workers, epochs=2, conduct=named
+                    )
                 for kind in ("", "buffer") if conduct == "kept" else ("",):
                     yield Scenario(
                         samples,
@@ -68,20 +78,26 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                     )
 
 
-def _possible_faults(claims: Claims, num_workers: int) -> tuple[str, ...]:
+def _styles(claims: Claims) -> tuple[Style, ...]:
+    styles: tuple[Style, ...] = ("map", "iterable")
+    return tuple(style for style in styles if style in claims.datasets)
+
+
+def _possible_faults(claims: Claims, num_workers: int, dataset: Style) -> tuple[str, ...]:
     hooks = [fault for hook, fault in _HOOK_FAULTS.items() if hook in claims.hooks]
+    # The StopIteration of an iterable dataset is its end.
+    faults = [fault for fault in _FAULTS if fault != "stop" or dataset == "map"]
     if not num_workers:
-        return (*_FAULTS, *(fault for fault in hooks if fault == "collate"))
-    return (*_FAULTS, *_WORKER_FAULTS, *hooks)
+        return (*faults, *(fault for fault in hooks if fault == "collate"))
+    return (*faults, *_WORKER_FAULTS, *hooks)
 
 
 def kinds_of_sample(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """One step of each kind of sample, in the main process and in a worker; then many epochs of large samples."""
-    dataset: Style = "map" if "map" in claims.datasets else "iterable"
-    worker_counts = (0, 1) if claims.workers and dataset == "map" else (0,)
-    for kind in KINDS:
-        for num_workers in worker_counts:
-            if kind == "large":
-                yield Scenario(16, batch_size=4, num_workers=num_workers, kind=kind, dataset=dataset)
-            elif kind != "buffer":
-                yield Scenario(3, batch_size=3, num_workers=num_workers, kind=kind, dataset=dataset)
+    for dataset in _styles(claims):
+        for kind in KINDS:
+            for num_workers in (0, 1) if claims.workers and dataset == "map" else (0,):
+                if kind == "large":
+                    yield Scenario(16, batch_size=4, num_workers=num_workers, kind=kind, dataset=dataset)
+                elif kind != "buffer":
+                    yield Scenario(3, batch_size=3, num_workers=num_workers, kind=kind, dataset=dataset)

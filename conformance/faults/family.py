@@ -1,14 +1,20 @@
 """The families of chapter 10, which chapter 4 shares: trouble in the life of a loader, and samples of every kind."""
 
 from conformance.faults import drawn, judges
-from conformance.loader.runs import runs
-from conformance.loader.scenario import from_code, may_fail
+from conformance.loader.runs import runs, undisturbed
+from conformance.loader.scenario import Scenario, from_code, may_fail
 from conformance.loader.simpler import simplified
 from conformance.trial.family import Family
 
 CHAPTERS = ("ERROR", "LEAK")
 # Imported, so that they register their clauses.
 JUDGES = (judges,)
+
+
+def _trouble(scenario: Scenario) -> str:
+    """What goes wrong or is done: a hang in one clause's cases is none in another's."""
+    return (scenario.fault or scenario.conduct).partition("@")[0]
+
 
 FAMILIES = (
     Family(
@@ -19,6 +25,8 @@ FAMILIES = (
         {"quick": 16, "gate": 90, "deep": 2400},
         drawn.troubled,
         simplified,
+        twins=undisturbed,
+        blamed=_trouble,
         # A loader that swallows errors has none that comes in its place, and nothing after it.
         hides={"ERROR-2": ("ERROR-1",), "WORK-14": ("ERROR-1",)},
         may_fail=may_fail,

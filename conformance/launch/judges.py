@@ -168,6 +168,9 @@ def the_launchers_settings_stay(scenario: LaunchScenario, claims: Claims, trace:
     if not told or not scenario.can_be_met:
         return None
     why = "the launcher decides it; the script was written for one process"
+    if not any(each["set"] for each in told):
+        why = 'launcher="settings" is claimed: something is decided by the launcher'
+        return [Finding("nothing", "settings() names what a script may not set", ("it names nothing",), why)]
     for each in told:
         for name, message in each["set"].items():
             if name not in message:

@@ -3,8 +3,9 @@
 from collections import Counter
 
 from conformance.contract import Claims
+from conformance.loader.runs import UNDISTURBED
 from conformance.loader.scenario import Scenario
-from conformance.trace import Epoch, RankRun, Run
+from conformance.trace import Epoch, RankRun, Run, Trace
 from conformance.trial.clause import Finding
 from conformance.trial.words import clipped, count, place_of
 
@@ -61,6 +62,11 @@ def dropped_limit(scenario: Scenario, claims: Claims) -> int:
 def usable(run: Run | None) -> bool:
     """Whether a run came to its end on every rank, so that its delivery can be judged."""
     return run is not None and not run.failed
+
+
+def counts_itself(run: Run) -> bool:
+    """Whether the loader has no `set_epoch`, so that its first epoch is its first, whatever number that was to have."""
+    return any(rank.remark("counts") for rank in run.ranks)
 
 
 def known_samples(scenario: Scenario, epochs: tuple[Epoch, ...]) -> Counter[int]:
@@ -140,6 +146,49 @@ def whole(scenario: Scenario, claims: Claims, epoch: Epoch) -> bool:
     first = list(samples[: scenario.samples] if pads else samples)
     in_order = claims.in_order and scenario.dataset == "map"
     return first == expected if in_order else sorted(first) == expected
+
+
+def fails_anyway(trace: Trace) -> bool:
+    """Whether the same request fails as well where nothing disturbs it: COUNT-6, COUNT-7 or WORK-3 names that."""
+    plain = trace.variant(UNDISTURBED)
+    return plain is not None and plain.failed
+
+
+def missed(scenario: Scenario, trace: Trace, epoch: Epoch) -> Counter[int]:
+    """What an epoch lacks of the one that nothing disturbs; until that run is made, of the dataset."""
+    return Counter(_undisturbed(scenario, trace, epoch)) - Counter(epoch.samples)
+
+
+def repeats(scenario: Scenario, trace: Trace, epoch: Epoch) -> Counter[int]:
+    """What an epoch holds more often than the one that nothing disturbs."""
+    return Counter(epoch.samples) - Counter(_undisturbed(scenario, trace, epoch))
+
+
+def _undisturbed(scenario: Scenario, trace: Trace, epoch: Epoch) -> tuple[int, ...]:
+    plain = trace.variant(UNDISTURBED)
+    if plain is None or plain.failed:
+        return tuple(range(scenario.samples))
+    epochs = plain.ranks[0].epochs
+    # Unshuffled, each epoch is like the first one of a loader: a later one may have been spoilt by being a later one.
+    return epochs[min(epoch.number, len(epochs) - 1) if scenario.shuffle else 0].samples
+
+
+def as_undisturbed(scenario: Scenario, claims: Claims, trace: Trace, epoch: Epoch) -> bool:
+    """Whether an epoch of the one rank is that of the same request which nothing disturbs.
+
+    Until that run is made, whether it is whole beyond doubt. The order under a shuffle is ORDER-5's matter, and which
+    samples an epoch that was counted by the loader itself leaves over is its own.
+    """
+    if epoch.failure:
+        return False
+    if trace.variant(UNDISTURBED) is None:
+        return not scenario.shuffle and whole(scenario, claims, epoch)
+    expected = _undisturbed(scenario, trace, epoch)
+    if scenario.shuffle:
+        once = len(set(epoch.samples)) >= len(set(expected))
+        return len(epoch.samples) == len(expected) and once
+    in_order = claims.in_order and scenario.dataset == "map"
+    return epoch.samples == expected if in_order else sorted(epoch.samples) == sorted(expected)
 
 
 def failed_while_loading(rank: RankRun) -> bool:

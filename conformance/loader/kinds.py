@@ -1,8 +1,12 @@
 """How a loader of samples that are no numbers is read: decides what is held against what the dataset gave."""
 
 import gc
+import re
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import permutations
 from types import SimpleNamespace
+from typing import Any
 
 from conformance.loader import datasets, leaks, samples
 from conformance.loader.reading import Reader
@@ -24,29 +28,62 @@ def watch_memory(reader: Reader, remarks: Remarks) -> None:
     remarks.append(("memory", str(leaks.resident_bytes() - warm)))
 
 
-def watch_types(reader: Reader, kind: str, length: int, numbers: tuple[int, ...], remarks: Remarks) -> None:
-    """Hold the one batch of an epoch against its samples."""
+def watch_types(
+    reader: Reader, kind: str, length: int, numbers: tuple[int, ...], remarks: Remarks, in_order: bool = True
+) -> None:
+    """Hold the one batch of an epoch against its samples; in any order of them if none is promised."""
     keeping = replace(reader, decodes=False, keep_batches=True)
     given = [samples.sample_of(kind, datasets.FIRST_SAMPLE + index, None) for index in range(length)]
     for number in numbers:
         going = keeping.rest(keeping.begin(number))
         batches = going.batches
-        told = f"{len(batches)} batches instead of one" if len(batches) != 1 else samples.infidelity(given, batches[0])
+        told = f"{len(batches)} batches instead of one" if len(batches) != 1 else _lost(reader, given, batches[0])
+        if told and len(batches) == 1 and not in_order:
+            told = "" if any(not _lost(reader, [*each], batches[0]) for each in permutations(given)) else told
         if told:
             remarks.append(("types", told))
             return
+
+
+class _Overheard(Iterator[Any]):
+    """An iterator of which is written down whether an error names an item, in any of its lines."""
+
+    def __init__(self, steps: Iterator[Any], item: int, remarks: Remarks) -> None:
+        self.steps = steps
+        self.item = item
+        self.remarks = remarks
+
+    def __next__(self) -> Any:
+        try:
+            return next(self.steps)
+        except Exception as error:
+            if re.search(rf"\b{self.item}\b", str(error)):
+                self.remarks.append(("named", f"item {self.item}"))
+            raise
+
+
+def _lost(reader: Reader, given: list[Any], batch: Any) -> str:
+    """What a batch lost of its samples: neither itself, nor what the adapter finds in it, holds them."""
+    told = samples.infidelity(given, batch)
+    if not told or reader.decode is None:
+        return told
+    try:
+        return samples.infidelity(given, reader.decoded(batch)) and told
+    except Exception:  # a decode that knows numbers only
+        return told
 
 
 def read_odd(reader: Reader, kind: str, length: int, number: int, remarks: Remarks) -> None:
     """Hold each step, of one sample, against what the dataset gave."""
     light = replace(reader, decodes=False, keep_batches=True)
     going = light.begin(number)
+    going.iterator = _Overheard(going.iterator, samples.odd_one(length), remarks)
     for at in range(length):
         if not light.step(going):
             remarks.append(("odd", f"the epoch ends before item {at}"))
             return
         given = samples.sample_of(kind, datasets.FIRST_SAMPLE + at, SimpleNamespace(length=length))
-        lost = samples.infidelity([given], going.batches.pop())
+        lost = _lost(reader, [given], going.batches.pop())
         if lost:
             remarks.append(("odd", f"item {at}: {lost}"))
             return

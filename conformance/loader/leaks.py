@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.processes.descendants import KNOWN_TO, children, listed, state_of, strays, text_of
+from conformance.processes.descendants import KNOWN_TO, children, direct_children, listed, state_of, strays, text_of
 from conformance.trace import Topic
 
 _SHARED_MEMORY = Path("/dev/shm")
@@ -25,6 +25,7 @@ class Resources:
     """What a process holds at one moment."""
 
     processes: frozenset[int]
+    zombies: int
     descriptors: int
     threads: int
     files: frozenset[str]
@@ -35,6 +36,7 @@ def held(temporary: str | None) -> Resources:
     """What this process holds now; `temporary` is its own temporary folder, or None if files don't count."""
     return Resources(
         processes=frozenset([*children(os.getpid()), *strays(os.environ.get(KNOWN_TO, ""))]),
+        zombies=_zombies(os.getpid()),
         descriptors=len(listed("/proc/self/fd")),
         threads=len(listed("/proc/self/task")),
         files=_files(Path(temporary)) if temporary is not None else frozenset(),
@@ -49,18 +51,26 @@ def left_behind(before: Resources, temporary: str | None, grace: float) -> list[
     """
     gc.collect()
     began = time.monotonic()
-    while left := _more(before, held(temporary)):
+    now = at_first = held(temporary)
+    # What comes now that the loader is gone is a neighbour's; then what came before may be one's as well.
+    strangers: frozenset[str] = frozenset()
+    while left := _more(before, now, may_be_ours=not strangers):
         waited = time.monotonic() - began
         if waited > grace and (waited > 1.5 * grace or not at_work()):
             break
         select.select([], [], [], 0.02)
+        now = held(temporary)
+        strangers |= now.segments - at_first.segments - _own(now.segments)
     return left
 
 
-def _more(before: Resources, now: Resources) -> list[tuple[Topic, str]]:
+def _more(before: Resources, now: Resources, may_be_ours: bool) -> list[tuple[Topic, str]]:
     left: list[tuple[Topic, str]] = []
     if processes := now.processes - before.processes:
         left.append(("process", _counted(len(processes), "child process is", "child processes are")))
+    elif (more := now.zombies - before.zombies) > 0:
+        # By their number: who waits for the last ones when it starts the next ones has a few, and not more and more.
+        left.append(("process", _counted(more, "ended child process is", "ended child processes are")))
     if (more := now.descriptors - before.descriptors) > 0:
         left.append(("descriptor", _counted(more, "open descriptor is", "open descriptors are")))
     if (more := now.threads - before.threads) > 0:
@@ -70,7 +80,7 @@ def _more(before: Resources, now: Resources) -> list[tuple[Topic, str]]:
             ("thread", _counted(more, "thread is", "threads are") + (f" ({', '.join(names)})" if names else ""))
         )
     if segments := now.segments - before.segments:
-        segments = _without_owner(segments)
+        segments = _without_owner(segments) if may_be_ours else _own(segments)
     if files := (now.files - before.files):
         left.append(("file", _counted(len(files), "temporary file is", "temporary files are")))
     elif segments:
@@ -94,6 +104,12 @@ def at_work() -> bool:
     return "R" in map(state_of, tasks)
 
 
+def _zombies(process: int) -> int:
+    """How many processes below this one have ended, and nobody has waited for them."""
+    below = direct_children(process)
+    return sum(state_of(f"/proc/{child}/stat") == "Z" for child in below) + sum(map(_zombies, below))
+
+
 def _files(folder: Path) -> frozenset[str]:
     return frozenset(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
@@ -108,6 +124,28 @@ def _without_owner(segments: frozenset[str]) -> frozenset[str]:
     others = [int(name) for name in listed("/proc") if name.isdigit() and int(name) not in family]
     used = "".join(text_of(f"/proc/{process}/maps") for process in others)
     return frozenset(name for name in segments if f"{_SHARED_MEMORY}/{name}" not in used)
+
+
+def _own(segments: frozenset[str]) -> frozenset[str]:
+    """Those that can be told to be this family's: named by one of its processes, or mapped or held open by one."""
+    family = {os.getpid(), *children(os.getpid())}
+    used = "".join(text_of(f"/proc/{process}/maps") + _opened(process) for process in family)
+    names = {str(process) for process in family}
+    return frozenset(
+        name for name in segments if names & set(re.findall(r"\d+", name)) or f"{_SHARED_MEMORY}/{name}" in used
+    )
+
+
+def _opened(process: int) -> str:
+    links = [f"/proc/{process}/fd/{each}" for each in listed(f"/proc/{process}/fd")]
+    return " ".join(map(_target, links))
+
+
+def _target(link: str) -> str:
+    try:
+        return os.readlink(link)
+    except OSError:
+        return ""
 
 
 def resident_bytes() -> int:

@@ -166,6 +166,8 @@ def _read(going: Reading) -> None:
     if going.watch is not None and going.scenario.asynchronous:
         going.remarks.append(("loaded", str(going.watch.count())))
     going.reader = _reader(going, loader)
+    if going.task.epochs[0] > 0 and not hasattr(loader, "set_epoch"):
+        going.remarks.append(("counts", "epochs are counted by the loader"))
     try:
         (module.CONDUCTS if module is not None else _CONDUCTS)[name](going)
     except Stopped:
@@ -188,7 +190,8 @@ def _whole(going: Reading) -> None:
     elif scenario.kind in ODD_KINDS:
         kinds.read_odd(reader, scenario.kind, scenario.samples, numbers[0], going.remarks)
     elif scenario.kind not in ("", "buffer"):
-        kinds.watch_types(reader, scenario.kind, scenario.samples, numbers, going.remarks)
+        in_order = going.implementation.claims.in_order
+        kinds.watch_types(reader, scenario.kind, scenario.samples, numbers, going.remarks, in_order)
     elif scenario.fault:
         reading.read_through_faults(reader, numbers, going.epochs)
     else:
@@ -236,8 +239,10 @@ def _watch(scenario: Scenario, workdir: str) -> probes.Watch:
 
 
 def _request(scenario: Scenario, rank: int, workdir: str, watch: probes.Watch | None) -> Request:
-    # One folder a dataset and a process: ranks never write over each other's files.
-    folder = os.path.join(workdir, f"{scenario.dataset}-{scenario.samples}")
+    # One folder a process, so that ranks never write over each other's files, and for each content of a dataset: what
+    # its samples are, and which of them fails.
+    contents = (scenario.dataset, str(scenario.samples), scenario.kind, scenario.fault.replace("@", ""))
+    folder = os.path.join(workdir, "-".join(filter(None, contents)))
     os.makedirs(folder, exist_ok=True)
     arguments = arguments_of(scenario, rank)
     if watch is None:

@@ -41,6 +41,13 @@ def _parts(here: Any) -> Iterator[Any]:
         yield from (here.func, here.args, here.keywords)
     elif not isinstance(here, type | types.ModuleType):
         yield from getattr(here, "__dict__", {}).values()
+        yield from (getattr(here, name, None) for name in _slots(type(here)))
+
+
+def _slots(kind: type) -> Iterator[str]:
+    """The names that the objects of a class have in place of a `__dict__`, or beside it."""
+    for each in kind.__mro__:
+        yield from (name for name, member in vars(each).items() if isinstance(member, types.MemberDescriptorType))
 
 
 def _filled(cell: Any) -> bool:

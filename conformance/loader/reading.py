@@ -76,11 +76,16 @@ class Reader:
             going.failure = stopped.failure
             return going
 
+    def decoded(self, batch: Any) -> Any:
+        """The batch, or the samples that the adapter finds in it."""
+        return batch if self.decode is None else list(self.decode(batch))
+
     def indices(self, batch: Any, number: int) -> tuple[int, ...]:
         """The indices of the samples in a batch."""
         try:
-            values = self.decode(batch) if self.decode else datasets.decode(batch)
-            return tuple(int(value) - datasets.FIRST_SAMPLE for value in values)
+            # What an adapter decodes are samples as the dataset gave them, which need not be numbers.
+            values = datasets.decode(self.decoded(batch))
+            return tuple(value - datasets.FIRST_SAMPLE for value in values)
         except BaseException as error:
             raise Stopped("undecodable", "step", described(error), number) from error
 
@@ -155,7 +160,7 @@ def keep_everything(
         epochs.append(going.epoch())
         for at, (batch, first) in enumerate(zip(going.batches, going.steps, strict=True)):
             now = reader.indices(batch, going.number)
-            if now != first and not has_remark(remarks, "changed") and not _handed_on(batch, buffer()):
+            if now != first and not has_remark(remarks, "changed") and not _handed_on(reader.decoded(batch), buffer()):
                 told = f"epoch {going.number}, step {at}: {step_text(first)} became {step_text(now)}"
                 remarks.append(("changed", told))
 

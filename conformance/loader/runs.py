@@ -6,13 +6,16 @@ from typing import Any
 
 from conformance.loader.asked import arguments_of
 from conformance.loader.patience import patience_with
-from conformance.loader.scenario import Scenario, simpler
+from conformance.loader.scenario import Scenario, Variant, simpler
 from conformance.processes.fleet import Lane
 from conformance.processes.random_state import ANOTHER_STATE, USUAL_STATE
 from conformance.processes.task import Task
-from conformance.trace import Run, Saved
+from conformance.trace import Run, Saved, Trace
 
 PERFORMER = "conformance.loader.member"
+# The runs that the clauses of a disturbed loader want to see before they accuse.
+UNDISTURBED, FIRST_EPOCH = "undisturbed", "first epoch"
+ONCE_MORE = "once more"
 # Seeds of a statistical experiment lie this far apart, so that a loader that adds seed and epoch still draws anew.
 SEED_STRIDE = 1_000_003
 
@@ -46,9 +49,48 @@ def runs(lane: Lane, scenario: Scenario) -> Iterator[Run]:
         yield latest
 
 
-def unshuffled(lane: Lane, scenario: Scenario) -> Run:
-    """One run more, in which the same request is read for one epoch without shuffling."""
-    return run(lane, "unshuffled", Circumstances(simpler(scenario, shuffle=False), (0,)))
+def twins(lane: Lane, trace: Trace) -> Iterator[Run]:
+    """What tells a fault of the shuffle from one of the partition, and a global generator from an earlier loader.
+
+    The same request for one epoch, unshuffled; and where the generators were in another state, once more in the usual
+    one.
+    """
+    scenario = trace.scenario
+    if scenario.shuffle:
+        yield run(lane, "unshuffled", Circumstances(simpler(scenario, shuffle=False), (0,)))
+    if scenario.variant == "random-state":
+        yield run(lane, ONCE_MORE, usual(scenario))
+
+
+def undisturbed(lane: Lane, trace: Trace) -> Iterator[Run]:
+    """The same request, read epoch after epoch while nothing goes wrong; then the epoch of a fault that ended the rank.
+
+    Two epochs at the least: where epochs count themselves, a second iterator may be one of the next epoch.
+    """
+    scenario = trace.scenario
+    plain = simpler(scenario, fault="", conduct="", details="", variant="none", epochs=max(2, scenario.epochs))
+    yield run(lane, UNDISTURBED, usual(plain))
+    if scenario.fault and scenario.epochs > 1 and any(rank.is_gone for rank in trace.main.ranks):
+        yield run(lane, FIRST_EPOCH, usual(simpler(scenario, epochs=1)))
+
+
+def without_workers(lane: Lane, trace: Trace) -> Iterator[Run]:
+    """The same request without worker processes, where it was not compared with that: whether it fails there too."""
+    yield from _compared(lane, trace, "workers")
+
+
+def synchronous(lane: Lane, trace: Trace) -> Iterator[Run]:
+    """The same request without reading ahead, and the epochs that come so while nothing goes wrong or is done."""
+    yield from _compared(lane, trace, "synchronous")
+    scenario = trace.scenario
+    if scenario.fault or scenario.conduct:
+        plain = simpler(scenario, fault="", conduct="", variant="none", epochs=max(2, scenario.epochs))
+        yield run(lane, UNDISTURBED, usual(_synchronous(plain)))
+
+
+def _compared(lane: Lane, trace: Trace, name: Variant) -> Iterator[Run]:
+    if trace.variant(name) is None:
+        yield run(lane, name, _varied(usual(simpler(trace.scenario, variant=name))))
 
 
 def usual(scenario: Scenario) -> Circumstances:

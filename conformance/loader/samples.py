@@ -21,7 +21,11 @@ class Pair(NamedTuple):
     right: float
 
 
-_DTYPES = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "bool", "complex64")
+# By dtype: numbers up to about here are exact in it, and in none that is shorter.
+_LARGEST = {
+    **{"uint8": 2**8, "int8": 2**7, "int16": 2**15, "int32": 2**31, "int64": 2**40, "bool": 0},
+    **{"float16": 2**10, "float32": 2**22, "float64": 2**40, "complex64": 2**22},
+}
 
 
 def sample_of(kind: str, value: int, holder: Any) -> Any:
@@ -57,9 +61,9 @@ _ODD: dict[str, Any] = {
 }
 _MAKERS: dict[str, Any] = {
     "tensors": lambda i: (
-        {name: _tensor(i, name) for name in _DTYPES} if "torch" in sys.modules else {"int64": _array(i)}
+        {name: _tensor(i, name) for name in _LARGEST} if "torch" in sys.modules else {"int64": _array(i)}
     ),
-    "arrays": lambda i: {name: _array(i, name) for name in _DTYPES},
+    "arrays": lambda i: {name: _array(i, name) for name in _LARGEST},
     "text": lambda i: {"text": f"sample {i}", "bytes": f"sample {i}".encode()},
     "none": lambda i: {"number": i, "nothing": None},
     "dict": lambda i: {"a": i, "b": {"c": float(i)}},
@@ -71,22 +75,32 @@ _MAKERS: dict[str, Any] = {
 
 
 def _array(i: int, name: str = "int64") -> Any:
-    return np.asarray([i % 2, (i + 1) % 2], dtype=name)
+    return np.asarray(_numbers(i, name), dtype=name)
 
 
 def _tensor(i: int, name: str) -> Any:
     torch = sys.modules["torch"]
-    return torch.tensor([i % 2, (i + 1) % 2], dtype=getattr(torch, name))
+    return torch.tensor(_numbers(i, name), dtype=getattr(torch, name))
+
+
+def _numbers(i: int, name: str) -> list[Any]:
+    """Two numbers that a shorter dtype would change, as far as this one holds them; other ones in each sample."""
+    if name == "bool":
+        return [bool(i % 2), not i % 2]
+    number = _LARGEST[name] - 7 - i
+    return [number + 1j * i, i + 0.5j] if name == "complex64" else [number, i + (0.25 if "float" in name else 0)]
 
 
 def infidelity(samples: list[Any], batch: Any) -> str:
     """What the batch lost of these samples, in a few words; "" if nothing."""
-    if isinstance(batch, list) and len(batch) == len(samples) and not _lost_in_list(samples, batch):
+    # Nobody takes a tuple of samples for columns, unless each sample is a tuple itself.
+    plain = type(batch) is list or (type(batch) is tuple and not isinstance(samples[0], tuple))
+    if plain and len(batch) == len(samples) and not _lost_in_list(samples, batch):
         return ""
     return _lost(samples, batch, "a sample")
 
 
-def _lost_in_list(samples: list[Any], batch: list[Any]) -> bool:
+def _lost_in_list(samples: list[Any], batch: list[Any] | tuple[Any, ...]) -> bool:
     return any(
         type(one) is not type(other) or not _equal(one, other) for one, other in zip(samples, batch, strict=True)
     )

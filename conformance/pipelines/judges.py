@@ -203,12 +203,19 @@ def ranks_end_together(scenario: PipelineScenario, claims: Claims, trace: Trace)
         told = tuple(f"rank {rank}: {count} elements" for rank, count in enumerate(counts))
         if len(set(counts)) > 1:
             return [Finding("uneven", "as many on every rank", told, "the rank with the fewest decides for all")]
-        # With workers the numbers follow from who gets what, which is PIPE-2's matter.
+        # With workers batches follow from who gets what; and elements of another rank are PIPE-2's matter.
         owed = min(_available(scenario, rank) for rank in range(scenario.ranks))
-        if scenario.workers == 0 and counts[0] != owed:
+        counted = scenario.workers == 0 or (unshuffled(scenario) and scenario.batch_size == 1 and _at_home(trace))
+        if counted and counts[0] != owed:
             why = "no rank is cut by more than it has beyond the rank with the fewest"
             return [Finding("lost", f"{owed} on every rank", told, why)]
     return []
+
+
+def _at_home(trace: Trace) -> bool:
+    """Whether each rank has elements of its own only."""
+    ranks = trace.main.ranks
+    return all(each % len(ranks) == rank.rank for rank in ranks for each in elements(rank))
 
 
 def _available(scenario: PipelineScenario, rank: int) -> int:

@@ -108,6 +108,12 @@ def nothing_goes_on_and_nothing_is_left(scenario: PipelineScenario, claims: Clai
         return None
     if scenario.ranks > 1 and not scenario.conduct.startswith("shut"):
         return None
+    if scenario.fault.startswith("raise") and _fired(trace):
+        failure = _failure(trace.main.ranks[0])
+        if failure is None or failure.kind != "raised":
+            found = failure.kind if failure else "quiet"
+            why = "an element that raises is an error in the loop, and neither its end nor a wait"
+            return [Finding(found, "an error", (_told(trace.main.ranks[0]),), why)]
     if scenario.fault and failure_of(trace) is not None:
         return None
     for rank in trace.main.ranks:

@@ -17,7 +17,7 @@ from conformance.clauses import CLAUSES, FAMILIES
 from conformance.contract import Claims, Request
 from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.patience import GRACE, SHORT_GRACE
-from conformance.loader.runs import SEED_STRIDE
+from conformance.loader.runs import FIRST_EPOCH, ONCE_MORE, SEED_STRIDE, UNDISTURBED
 from conformance.loader.scenario import Scenario
 from conformance.processes.fleet import Fleet, Lane
 from conformance.processes.sources import HASH_SEEDS, SpawnedSource
@@ -29,7 +29,7 @@ from conformance.report.spec_text import clause_text
 from conformance.report.text import COLUMNS, REPRO_FOLDER
 from conformance.trace import Epoch, RankRun, Saved, Trace
 from conformance.trial.campaign import Case
-from conformance.trial.family import observe, with_twin
+from conformance.trial.family import observe, with_twins
 from conformance.trial.words import place_of
 
 PATIENCE = 10.0
@@ -122,11 +122,15 @@ def _plan_of(case: Case) -> _Plan:
     clause, lane = CLAUSES[case.clause], cast(Lane, plan)
     trace: Trace = observe(lane, FAMILIES[clause.family], case.scenario)
     if clause.twin:
-        trace = with_twin(lane, FAMILIES[clause.family], trace)
+        trace = with_twins(lane, FAMILIES[clause.family], trace)
     plan.names = [run.name for run in trace.runs]
-    if "untouched" in plan.names:
-        # Only RESUME-6 compares with it.
-        at = plan.names.index("untouched")
+    compares = case.clause in ("ORDER-3", "ORDER-4")
+    unread = {"untouched", UNDISTURBED, FIRST_EPOCH, ONCE_MORE} | (set() if compares else {"unshuffled"})
+    # What was not asked for was made to see who is to blame.
+    unread |= {"workers", "synchronous"} - {case.scenario.variant}
+    for name in unread & set(plan.names):
+        # Only RESUME-6 compares with the first, and of the second a script holds what came; the others name a fault.
+        at = plan.names.index(name)
         del plan.names[at], plan.tasks[at], plan.shifts[at]
     return plan
 
@@ -240,11 +244,20 @@ def _case(case: Case, claims: Claims, source: str) -> str:
         "shuffle_claim": claims.shuffle,
         "iterable_workers": claims.iterable_workers,
         "errors": claims.errors,
+        "undisturbed": _undisturbed(case),
         "epochs_claim": claims.epochs,
         "end_of_epoch": claims.end_of_epoch,
     }
     names = dict.fromkeys(re.findall(r"\bcase\.(\w+)", source))
     return f"CASE = {_keywords('SimpleNamespace', {name: known[name] for name in names})}"
+
+
+def _undisturbed(case: Case) -> list[int]:
+    """The samples of an epoch of the same request that nothing disturbs."""
+    run = case.trace.variant(UNDISTURBED)
+    if run is None or run.failed:
+        return list(range(case.scenario.samples))
+    return list(run.ranks[0].epochs[0].samples)
 
 
 def _keywords(function: str, fields: dict[str, Any]) -> str:

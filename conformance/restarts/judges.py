@@ -40,10 +40,11 @@ def the_rest_comes(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 def the_next_epoch_is_whole(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The epoch after the one that was gone on with is the one that follows without a restart."""
     run, ranks = trace.variant("resumed"), ranks_at(scenario, trace, "start", "middle")
-    if words_of(scenario) - {"left"} or run is None or not ranks:
+    if words_of(scenario) - {"left", "unbegun"} or run is None or not ranks:
         return None
     if run.failed:
-        return ends(run, ()) if words_of(scenario) and failed_to_read(run) else None
+        # Where nothing was left, and nothing begun, a rest that can't be read is RESUME-1's matter, or RESUME-3's.
+        return ends(run, ()) if "left" in words_of(scenario) and failed_to_read(run) else None
     for rank, after in ((trace.main.ranks[at], run.ranks[at]) for at in ranks):
         expected, got = next_epoch(scenario, rank).steps, after.epochs[1].steps
         if not same(scenario, claims, got, expected):

@@ -63,7 +63,8 @@ def _covered(scenario: Scenario, claims: Claims, trace: Trace, refusable: bool =
     after = Counter(index for rank in run.ranks for index in rank.epochs[0].samples)
     again = sorted(index for index, times in after.items() if index in heads or times > 1)
     repeats = sum(after[index] - (index not in heads) for index in again)
-    if repeats > _padding(other, claims):
+    # Each of the two requests may pad a shard of its own.
+    if repeats > _padding(other, claims) + (_padding(scenario, claims) if scenario.drop_last else 0):
         return [_finding(scenario, trace, run, "repeated-by-another", f"{listed(again)} again", refusable)]
     lost = sorted(left - set(after))
     # Each of the two requests may drop a rest of its own.
@@ -89,8 +90,10 @@ def _next_is_whole(scenario: Scenario, claims: Claims, run: Run | None, verdict:
 
 
 def _padding(scenario: Scenario, claims: Claims) -> int:
-    """The most samples that may be repeated so that all ranks have whole steps."""
-    return scenario.combined_batch * scenario.world_size - 1 if claims.policy(scenario.drop_last) == "pad" else 0
+    """The most samples that may be repeated so that all ranks have whole steps; or, dropping, equal shards (PART-4)."""
+    if claims.policy(scenario.drop_last) != "pad":
+        return 0
+    return (1 if scenario.drop_last else scenario.combined_batch) * scenario.world_size - 1
 
 
 def _finding(scenario: Scenario, trace: Trace, run: Run, kind: str, note: str, refusable: bool) -> Finding:

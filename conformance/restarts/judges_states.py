@@ -143,6 +143,17 @@ def states_are_taken_and_loaded(scenario: Scenario, claims: Claims, trace: Trace
     return None if trace.main.failed else []
 
 
+def _refused_late(scenario: Scenario, trace: Trace) -> list[Finding]:
+    """A loader that has delivered something from the state has not refused it, though it raises then."""
+    for rank in trace.main.ranks:
+        given = [step for epoch in rank.epochs[scenario.epochs :] for step in epoch.steps]
+        if rank.failure and given:
+            lines = (*lines_of(rank, "with the state loaded again, ", tuple(given)), rank.failure.sentence())
+            why = "a state is refused before anything is made of it"
+            return [Finding("refused-late", "the rest of the epoch, or an error before it", lines, why)]
+    return []
+
+
 @clause("RESUME-9", family="resume", dataset="any", applies=resumes, floor=3)
 def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A loader that has been read goes on from the state as well, or refuses it."""
@@ -151,7 +162,9 @@ def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
     # All epochs were read, and then the state was loaded; whoever raises there refuses it.
     late = [rank.failure for rank in trace.main.ranks if rank.failure and len(rank.epochs) >= scenario.epochs]
     if late:
-        return [] if all(failure.kind == "raised" for failure in late) else ends(trace.main, ())
+        if any(failure.kind != "raised" for failure in late):
+            return ends(trace.main, ())
+        return _refused_late(scenario, trace)
     fresh = trace.variant("resumed")
     ranks = ranks_at(scenario, trace, "start", "middle")
     if fresh is None or fresh.failed or not ranks:

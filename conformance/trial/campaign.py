@@ -18,12 +18,12 @@ from conformance.processes.fleet import Fleet, Lane
 from conformance.trace import Scenario, Trace
 from conformance.trial.clause import CLAUSES, Clause, Finding, Verdict
 from conformance.trial.drawing import draw, find
-from conformance.trial.family import FAMILIES, Family, observe, with_twin
+from conformance.trial.family import FAMILIES, Family, observe, with_twins
 from conformance.trial.tiers import Tier
 
 # Scenarios that hang cost the whole patience each: a family tolerates this many, and again while looking for a smaller
-# case of each clause. What was not tried then shows as NOT EXERCISED beside the hang. Where each hang is reported by
-# one clause alone, the second number is tolerated for each clause, so that none masks another.
+# case of each clause. What was not tried then shows as NOT EXERCISED beside the hang. Where a family tells what a hang
+# is about, the second number is tolerated of each, so that none masks another.
 _TOLERATED_HANGS = 6
 _TOLERATED_HANGS_OF_EACH = 2
 # How a run may not end, whatever was asked for.
@@ -57,6 +57,17 @@ class Result:
     unconfirmed: dict[str, Scenario] = field(default_factory=dict)
     # The smallest scenario whose main run failed without any clause saying so, and how it failed.
     unowned: tuple[Scenario, str] | None = None
+
+
+def joined(one: Result, other: Result) -> Result:
+    """What two campaigns learned together; a case of the first counts more."""
+    exercised = {clause: times + other.exercised.get(clause, 0) for clause, times in one.exercised.items()}
+    return Result(
+        exercised,
+        {**other.cases, **one.cases},
+        {**other.unconfirmed, **one.unconfirmed},
+        one.unowned or other.unowned,
+    )
 
 
 class Campaign:
@@ -180,7 +191,11 @@ class Campaign:
         return self._verdicts[scenario]
 
     def _verdicts_on(self, trace: Trace) -> dict[str, Verdict]:
-        return {clause.id: verdict_of(self.fleet, self.claims, clause, trace)[0] for clause in self.clauses}
+        verdicts: dict[str, Verdict] = {}
+        for clause in self.clauses:
+            # What one clause in doubt has asked for serves the others.
+            verdicts[clause.id], trace = verdict_of(self.fleet, self.claims, clause, trace)
+        return verdicts
 
     def _smallest(self, clause: Clause, known: frozenset[str]) -> Scenario:
         violating = self._violating(clause, known)
@@ -205,7 +220,7 @@ def verdict_of(fleet: Fleet, claims: Claims, clause: Clause, trace: Trace) -> tu
     """The clause's verdict on a trace, and the trace with whatever else had to be run for it."""
     verdict = clause.judge(trace.scenario, claims, trace)
     if verdict and clause.twin:
-        trace = with_twin(fleet.lanes[0], FAMILIES[clause.family], trace)
+        trace = with_twins(fleet.lanes[0], FAMILIES[clause.family], trace)
         verdict = clause.judge(trace.scenario, claims, trace)
     return verdict, trace
 
@@ -241,7 +256,10 @@ def _news(verdict: Verdict, known: frozenset[str]) -> bool:
 
 def family_clauses(family: str, claims: Claims) -> list[Clause]:
     """The clauses that a family judges for these claims, in order."""
-    mine = [clause for clause in CLAUSES.values() if clause.family == family and clause.applies(claims)]
+    mine = [each for each in CLAUSES.values() if family in (each.family, each.also) and each.applies(claims)]
+    # Those of another family alone are no reason to try this one: nobody claims what it is about.
+    if all(each.family != family for each in mine):
+        return []
     return sorted(mine, key=lambda clause: clause.number)
 
 

@@ -34,7 +34,8 @@ Judge = Callable[[Any, Claims, Trace], Verdict]
 class Clause:
     """A clause of the specs with its judge. `floor`: the exercises that a gate run must show before it says HOLDS.
 
-    `twin`: before it accuses, the judge wants to see one run more, which its family makes (`Family.twin`).
+    `also`: another family whose scenarios it judges as well. `twin`: before it accuses, the judge wants to see the runs
+    more that its family makes (`Family.twins`).
     """
 
     id: str
@@ -44,6 +45,7 @@ class Clause:
     applies: Callable[[Claims], bool]
     floor: int
     twin: bool = False
+    also: str = ""
 
     @property
     def number(self) -> tuple[int, int]:
@@ -68,6 +70,7 @@ def clause(
     applies: Callable[[Claims], bool] = always,
     floor: int = 20,
     twin: bool = False,
+    also: str = "",
     dataset: Literal["map", "iterable", "any", "none"] = "map",
 ) -> Callable[[Judge], Judge]:
     """Register the decorated judge under its clause id. With the dataset "none" it speaks of no loader."""
@@ -79,7 +82,7 @@ def clause(
             reads = dataset in claims.datasets or (dataset == "any" and bool(claims.datasets))
             return (reads or dataset == "none") and applies(claims)
 
-        CLAUSES[clause_id] = Clause(clause_id, judge, family, level, owed, floor, twin)
+        CLAUSES[clause_id] = Clause(clause_id, judge, family, level, owed, floor, twin, also)
         return judge
 
     return register

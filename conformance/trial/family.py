@@ -24,10 +24,10 @@ class Family(Generic[S]):
     `listed` are the scenarios that are always tried, before any is drawn; `examples` says how many are drawn at each
     tier by the Hypothesis strategy that `drawn` makes, and is empty for a family that is only listed. `read` raises
     ValueError for a code that is none of this family's. `runs` makes the runs of a scenario one after the other, the
-    main one first; `twin` makes the one run more that some clauses want to see before they accuse. `smaller` gives the
+    main one first; `twins` makes the runs more that some clauses want to see before they accuse. `smaller` gives the
     smallest scenario near one that violates.
 
-    `blamed`: the clause that would report a hang, where that is one clause's alone. `hides`: for a clause, those whose
+    `blamed`: what a hang is about, where hangs are counted by that and not together. `hides`: for a clause, those whose
     violation keeps it from being judged; `of_failed_runs`: the clauses that alone are judged on a run that failed.
     `may_fail`: whether an error is allowed, whatever the clauses say, because something was to fail or the request
     can't be met. To hang or to die is never allowed.
@@ -43,7 +43,7 @@ class Family(Generic[S]):
     examples: Mapping[str, int] = field(default_factory=dict)
     drawn: Callable[[Claims], Any] | None = None
     smaller: Callable[[S, Violates[S]], S] = _as_it_is
-    twin: Callable[[Lane, S], Run] | None = None
+    twins: Callable[[Lane, Trace], Iterable[Run]] | None = None
     blamed: Callable[[S], str] = lambda scenario: ""
     hides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     of_failed_runs: tuple[str, ...] = ()
@@ -62,10 +62,12 @@ def observe(lane: Lane, family: Family[S], scenario: S) -> Trace:
     return Trace(scenario, tuple(map(_without_states, family.runs(lane, scenario))))
 
 
-def with_twin(lane: Lane, family: Family[Any], trace: Trace) -> Trace:
-    """The trace with the one run more that its family makes for a clause in doubt."""
-    assert family.twin is not None, f"the family {family.name} makes no twin"
-    return Trace(trace.scenario, (*trace.runs, family.twin(lane, trace.scenario)))
+def with_twins(lane: Lane, family: Family[Any], trace: Trace) -> Trace:
+    """The trace with the runs more that its family makes for a clause in doubt; they are made once."""
+    if trace.doubted:
+        return trace
+    assert family.twins is not None, f"the family {family.name} makes no twins"
+    return Trace(trace.scenario, (*trace.runs, *family.twins(lane, trace)), doubted=True)
 
 
 def _without_states(run: Run) -> Run:

@@ -13,7 +13,7 @@ from conformance.processes.origin import Origin
 from conformance.processes.own_errors import SuiteError
 from conformance.processes.sources import Source
 from conformance.trace import Scenario
-from conformance.trial.campaign import Campaign, Result, replay
+from conformance.trial.campaign import Campaign, Result, family_clauses, joined, replay
 from conformance.trial.clause import CLAUSES, Clause
 from conformance.trial.family import FAMILIES
 from conformance.trial.known import Known, parse_known
@@ -109,7 +109,10 @@ class Session:
         stale = self._replay_known(clause)
         if stale:
             return replace(blank, status="INVALID", note=stale)
-        return self._judged(clause, self._result(clause.family), blank)
+        result = self._result(clause.family)
+        if clause.also and family_clauses(clause.also, self.claims):
+            result = joined(result, self._result(clause.also))
+        return self._judged(clause, result, blank)
 
     def report(self, clauses: list[Clause] | None = None) -> Report:
         """The report over these clauses, or over all."""
@@ -146,7 +149,7 @@ class Session:
 
     def _known_kinds_of(self, family: str) -> dict[str, frozenset[str]]:
         for clause in CLAUSES.values():
-            if clause.family == family:
+            if family in (clause.family, clause.also):
                 self._replay_known(clause)
         return self._known_kinds
 

@@ -29,16 +29,16 @@ def with_workers(draw: st.DrawFn, claims: Claims) -> Scenario:
         shuffle=draw(st.booleans()) if claims.shuffle else False,
         num_workers=num_workers,
         epochs=draw(st.integers(1, 2)),
-        variant=draw(st.sampled_from(("workers", "again"))),
+        variant=draw(st.sampled_from(("workers", "again", "random-state"))),
         persistent_workers=draw(st.booleans()) if may_persist(claims) else False,
     )
 
 
 @st.composite
 def iterable_style(draw: st.DrawFn, claims: Claims) -> Scenario:
-    """An iterable-style dataset, over ranks where the loader splits it, and over workers where it says what happens."""
+    """An iterable-style dataset, over ranks and workers where the loader says what happens."""
     samples = draw(st.integers(0, 12))
-    world_size = draw(st.integers(1, 3)) if claims.iterable_workers == "split" else 1
+    world_size = draw(st.integers(1, 3)) if claims.iterable_workers else 1
     batch_size = draw(st.integers(1, 3))
     num_workers = draw(st.integers(0, 3)) if claims.iterable_workers else 0
     drop_last = draw(st.booleans())
@@ -53,6 +53,7 @@ def a_few_workers(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     for drop_last in (False, True):
         yield Scenario(9, 2, 2, drop_last=drop_last, num_workers=2, epochs=2, variant="workers")
     yield Scenario(9, 2, 2, num_workers=2, epochs=2, variant="again")
+    yield Scenario(9, 2, 2, num_workers=2, epochs=2, variant="random-state")
     if may_persist(claims):
         shuffle = claims.shuffle is not None
         yield Scenario(9, 2, 2, shuffle=shuffle, num_workers=2, epochs=2, variant="workers", persistent_workers=True)

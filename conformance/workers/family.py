@@ -1,6 +1,6 @@
 """The families of chapter 4: worker processes over map-style datasets, and iterable datasets."""
 
-from conformance.loader.runs import runs
+from conformance.loader.runs import runs, without_workers
 from conformance.loader.scenario import from_code, may_fail
 from conformance.loader.simpler import simplified
 from conformance.trial.family import Family
@@ -19,6 +19,7 @@ FAMILIES = (
         {"quick": 4, "gate": 24, "deep": 400},
         drawn.with_workers,
         simplified,
+        twins=without_workers,
         of_failed_runs=("WORK-1",),
         may_fail=may_fail,
     ),

@@ -20,12 +20,13 @@ def _workers(claims: Claims) -> bool:
     return claims.workers
 
 
-@clause("WORK-1", family="workers", applies=_workers, floor=4)
+@clause("WORK-1", family="workers", applies=_workers, floor=4, twin=True)
 def same_samples_with_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Each rank delivers the samples that it delivers without workers, and comes to its end as well."""
-    if trace.main.failed and scenario.samples >= claims.least_samples(scenario.world_size):
-        return ends(trace.main, ())
     without = trace.variant("workers")
+    if trace.main.failed and scenario.samples >= claims.least_samples(scenario.world_size):
+        # What fails without workers too is named by COUNT-6 and COUNT-7.
+        return None if without is not None and without.failed else ends(trace.main, ())
     if without is None or not usable(trace.main) or not usable(without):
         return None
     for position in range(scenario.epochs):
@@ -90,20 +91,22 @@ def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
     floor=6,
 )
 def replicated_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Each worker delivers every element once."""
-    if scenario.drop_last or scenario.samples < max(1, claims.least_samples(scenario.world_size)):
+    """Each worker of each rank delivers every element once; drop_last may lose some, which is WORK-5's matter."""
+    if scenario.samples < max(1, claims.least_samples(scenario.world_size)):
         return None
     if trace.main.failed:
         return ends(trace.main, ())
     copies = max(1, scenario.num_workers)
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
-        counts = Counter(epochs[0].samples)
-        wrong = next((index for index in range(scenario.samples) if counts[index] != copies), None)
-        if wrong is not None:
-            note = f"sample {wrong} came {count(counts[wrong], 'time')}"
-            why = 'iterable_workers="replicated" is claimed: each worker reads a copy of the dataset'
-            return [Finding("copies", f"each element {count(copies, 'time')}", show(epochs, {0: note}), why)]
+        for rank, epoch in enumerate(epochs):
+            counts = Counter(epoch.samples)
+            enough = 0 if scenario.drop_last else copies
+            wrong = next((each for each in range(scenario.samples) if not enough <= counts[each] <= copies), None)
+            if wrong is not None:
+                note = f"sample {wrong} came {count(counts[wrong], 'time')}"
+                why = 'iterable_workers="replicated" is claimed: each worker reads a copy of the dataset'
+                return [Finding("copies", f"each element {count(copies, 'time')}", show(epochs, {rank: note}), why)]
     return []
 
 
@@ -113,11 +116,12 @@ def bounded_loss_per_worker(scenario: Scenario, claims: Claims, trace: Trace) ->
     if not scenario.drop_last or scenario.samples == 0 or not usable(trace.main):
         return None
     workers = max(1, scenario.num_workers)
-    copies = workers if claims.iterable_workers == "replicated" else 1
+    replicated = claims.iterable_workers == "replicated"
+    copies = workers * scenario.world_size if replicated else 1
     limit = workers * scenario.world_size * (scenario.combined_batch - 1)
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
-        lost = scenario.samples * copies - sum(len(epoch.samples) for epoch in epochs)
+        lost = _lacking(scenario, epochs, workers) if replicated else len(missing(scenario, epochs))
         if lost > limit:
             expected = f"at most {limit} of {scenario.samples * copies} elements dropped"
             parts = (
@@ -128,6 +132,12 @@ def bounded_loss_per_worker(scenario: Scenario, claims: Claims, trace: Trace) ->
             why = f"{parts}, each drops less than a step of {scenario.combined_batch}"
             return [Finding("dropped-too-many", expected, (*show(epochs), f"{count(lost, 'element')} dropped"), why)]
     return []
+
+
+def _lacking(scenario: Scenario, epochs: tuple[Epoch, ...], workers: int) -> int:
+    """How many of the copies of all workers of all ranks did not come; one too many elsewhere is none of them."""
+    found = [Counter(epoch.samples) for epoch in epochs]
+    return sum(max(0, workers - counts[index]) for counts in found for index in range(scenario.samples))
 
 
 @clause("WORK-6", family="iterable", dataset="iterable", applies=lambda claims: claims.in_order, floor=6)
@@ -146,14 +156,14 @@ def order_within_a_worker(scenario: Scenario, claims: Claims, trace: Trace) -> V
 
 
 def _overtaken(rank: RankRun, epoch: Epoch) -> str:
-    for process, indices in _read_by_each(rank, epoch).items():
-        mine = set(indices)
-        # An element that several workers read can't be traced to one of them.
-        if len(mine) < 2 or len(mine) < len(indices) or _shared(rank, epoch, process, mine):
-            continue
+    each = _read_by_each(rank, epoch)
+    times = Counter(index for indices in each.values() for index in indices)
+    for process, indices in each.items():
+        # An element that several workers read, or one worker twice, can't be traced to one read.
+        mine = [index for index in indices if times[index] == 1]
         arrived = [index for index in epoch.samples if index in mine]
-        if arrived != [index for index in indices if index in set(arrived)]:
-            read, came = (" ".join(map(str, part)) for part in (indices, arrived))
+        if arrived != [index for index in mine if index in arrived]:
+            read, came = (" ".join(map(str, part)) for part in (mine, arrived))
             return f"{f'worker {process - 1}' if process else 'the rank'} read {read}, and {came} arrived"
     return ""
 
@@ -182,16 +192,12 @@ def _read_by_each(rank: RankRun, epoch: Epoch) -> dict[int, list[int]]:
     return found
 
 
-def _shared(rank: RankRun, epoch: Epoch, process: int, mine: set[int]) -> bool:
-    others = {read.index for read in rank.reads if read.epoch == epoch.number and read.process != process}
-    return bool(mine & others)
-
-
 @clause("WORK-7", family="workers", applies=_workers, floor=6)
 def worker_information(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """`get_worker_info()` is right in every worker, and None in the main process."""
     # A loader whose worker processes are its own, and not torch's, promises no worker info.
-    ranks = [rank for run in trace.runs for rank in run.ranks if any(read.worker for read in rank.reads)]
+    judged = [run for run in trace.runs if usable(run)]
+    ranks = [rank for run in judged for rank in run.ranks if any(read.worker for read in rank.reads)]
     for rank in ranks:
         wrong = next((told for read in rank.reads if (told := _wrong_information(read, rank, scenario))), "")
         if wrong:
@@ -245,6 +251,8 @@ def draws_differ_between_epochs(scenario: Scenario, claims: Claims, trace: Trace
 
 
 def _draws(trace: Trace, compared: Callable[[StreamKey, StreamKey], bool], whose: str, rule: str) -> Verdict:
+    if not usable(trace.main):
+        return None
     streams = _streams(trace.main)
     exercised = False
     for one, other in combinations(sorted(streams), 2):

@@ -1,79 +1,112 @@
 """Chapter 4, life cycle: the judges of WORK-12 to WORK-17, on consumers that do more than read and close."""
 
 from conformance.contract import Claims
-from conformance.loader.judging import failed_while_loading, show, whole
+from conformance.loader.judging import (
+    as_undisturbed,
+    failed_while_loading,
+    fails_anyway,
+    missed,
+    repeats,
+    show,
+)
+from conformance.loader.runs import FIRST_EPOCH
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, RankRun, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 
 
-@clause("WORK-12", family="life", dataset="any", floor=4)
+@clause("WORK-12", family="life", dataset="any", floor=4, twin=True)
 def whole_after_leaving(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """The epoch after one that was left early is whole."""
-    if not scenario.conduct.startswith("leave"):
+    """The epoch after one that was left early is that of a loader that was not left."""
+    if not scenario.conduct.startswith("leave") or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
+    if rank.failure and rank.failure.kind == "raised" and rank.epochs and not any(e.steps for e in rank.epochs[1:]):
+        return []  # it refuses another loop, and says so
     if rank.failure:
         return [_ended("failed-after-leaving", rank, "the next epoch, whole", "leaving a loop early is no mistake")]
     for epoch in rank.epochs[1:]:
-        if not whole(scenario, claims, epoch):
+        if not as_undisturbed(scenario, claims, trace, epoch):
             why = "what an epoch left early had loaded belongs to no other epoch"
-            lines = _lines(rank.epochs, {epoch.number: _amiss(scenario, epoch)})
+            lines = _lines(rank.epochs, {epoch.number: _amiss(scenario, trace, epoch)})
             return [Finding("not-whole-after-leaving", "the next epoch whole, from its start", lines, why)]
     return []
 
 
-@clause("WORK-13", family="life", dataset="any", floor=3)
+@clause("WORK-13", family="life", dataset="any", floor=3, twin=True)
 def two_iterators(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Two live iterators each give a whole epoch, or one of them an error."""
-    if not scenario.conduct.startswith("two"):
+    if not scenario.conduct.startswith("two") or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
     if rank.failure:
         return [_ended("failed-before-the-second", rank, "two epochs", "the first iterator is a valid request")]
     for name, epoch in zip(("first", "second"), rank.epochs, strict=True):
         refused = epoch.failure is not None and epoch.failure.kind == "raised"
-        if not refused and not whole(scenario, claims, epoch):
+        if not refused and not as_undisturbed(scenario, claims, trace, epoch):
             lines = (
                 *show((rank.epochs[0],), label="first iterator, as "),
                 *show((rank.epochs[1],), label="second, as "),
-                f"the {name} one is not whole: {_amiss(scenario, epoch)}",
+                f"the {name} one is not whole: {_amiss(scenario, trace, epoch)}",
             )
             why = "zip(loader, loader) and a loop in a loop do this; an error is right too, silence is not"
             return [Finding("iterators-disturb-each-other", "a whole epoch from each", lines, why)]
     return []
 
 
-@clause("WORK-14", family="life", dataset="any", floor=10)
+@clause("WORK-14", family="life", dataset="any", floor=10, twin=True)
 def whole_after_an_error(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """After a failing epoch the next one is whole, or an error."""
+    """After a failing epoch each next one is whole, or an error."""
     (rank,) = trace.main.ranks
-    if not scenario.fault:
+    if not scenario.fault or fails_anyway(trace):
         return None
+    if rank.is_gone:
+        return _gone_after_an_error(scenario, trace, rank)
     if claims.errors == "skip" and rank.epochs and not rank.epochs[0].failure:
         return []  # the failing sample was skipped, as is claimed: there was no error to go on after
     if failed_while_loading(rank):
         return []
     if rank.failure or len(rank.epochs) < 2 or not rank.epochs[0].failure:
         return None
-    epoch = rank.epochs[1]
-    if epoch.failure or whole(scenario, claims, epoch):
-        return []
-    lines = _lines(rank.epochs, {epoch.number: _amiss(scenario, epoch)})
-    why = "an epoch that looks whole and is not trains on a part of the data"
-    return [Finding("part-after-error", "a whole epoch, or an error", lines, why)]
+    for epoch in rank.epochs[1:]:
+        if not epoch.failure and not as_undisturbed(scenario, claims, trace, epoch):
+            lines = _lines(rank.epochs, {epoch.number: _amiss(scenario, trace, epoch)})
+            why = "an epoch that looks whole and is not trains on a part of the data"
+            return [Finding("part-after-error", "a whole epoch, or an error", lines, why)]
+    return []
 
 
-@clause("WORK-15", family="life", dataset="any", floor=1)
+def _gone_after_an_error(scenario: Scenario, trace: Trace, rank: RankRun) -> Verdict:
+    """What is found where the rank hung or died: its first epoch, read alone, tells whether that came after the error.
+
+    Where that one hangs too, the error itself did not arrive: the ERROR clauses name it.
+    """
+    if scenario.epochs < 2:
+        return None
+    alone = trace.variant(FIRST_EPOCH)
+    if alone is not None:
+        (first,) = alone.ranks
+        if first.failure or not first.epochs[0].failure:
+            return None
+    assert rank.failure is not None
+    why = "whoever goes on after an error waits for ever"
+    return [_ended(f"{rank.failure.kind}-after-error", rank, "a whole epoch, or an error", why)]
+
+
+@clause("WORK-15", family="life", dataset="any", floor=1, twin=True)
 def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """After the end comes the end again, and closing twice is no error."""
-    if scenario.conduct != "ended":
+    """After the end comes the end again, and closing twice, or never, is no error."""
+    if scenario.conduct not in ("ended", "dropped") or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
-    if rank.failure:
+    if rank.failure and scenario.conduct == "dropped":
+        return [_ended("failed-when-dropped", rank, "no error", "who lets go of a loader need not close it")]
+    if rank.failure and rank.failure.where == "close":
         return [
             _ended("closing-twice", rank, "no error from closing twice", "closing is for clean-up, which comes twice")
         ]
+    if rank.failure:
+        return [_ended("failed-at-its-end", rank, "the end again", "asking once more at the end is no mistake")]
     told = rank.remark("after-end")
     if told:
         why = "an iterator that has raised StopIteration goes on raising it (Python's iterator protocol)"
@@ -81,10 +114,10 @@ def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdic
     return []
 
 
-@clause("WORK-16", family="life", dataset="any", applies=lambda claims: claims.aliases is not True, floor=2)
+@clause("WORK-16", family="life", dataset="any", applies=lambda claims: claims.aliases is not True, floor=2, twin=True)
 def kept_batches_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What the user holds never changes."""
-    if scenario.conduct != "kept":
+    if scenario.conduct != "kept" or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
     if rank.failure:
@@ -110,12 +143,10 @@ def types_survive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     return []
 
 
-def _amiss(scenario: Scenario, epoch: Epoch) -> str:
+def _amiss(scenario: Scenario, trace: Trace, epoch: Epoch) -> str:
     if epoch.failure:
         return epoch.failure.sentence()
-    samples = list(epoch.samples)
-    lost = [index for index in range(scenario.samples) if index not in samples]
-    again = sorted({index for index in samples if samples.count(index) > 1})
+    lost, again = sorted(missed(scenario, trace, epoch)), sorted(repeats(scenario, trace, epoch))
     parts = [f"without {' '.join(map(str, lost))}"] if lost else []
     parts += [f"{' '.join(map(str, again))} twice"] if again else []
     return ", ".join(parts) or "in another order"

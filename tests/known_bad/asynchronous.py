@@ -164,7 +164,7 @@ class WaitsForTheNextEpoch(BadAhead):
     """load_indefinitely is accepted and forgotten. (No public report.)"""
 
     claims, families, awaits = with_hook("load_indefinitely"), FAMILY, 1.0
-    clause, smallest = "ASYNC-5", "n1,w1,b1,keep,async,between"
+    clause, smallest = "ASYNC-5", "n1,w1,b1,keep,e2,async,between"
 
     def at_the_end(self, epoch: int) -> None:
         pass

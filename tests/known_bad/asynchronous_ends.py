@@ -48,6 +48,25 @@ class ClosesWhatIsClosed(BadAhead):
         super().close()
 
 
+class GoesOnAfterItsEnd(BadAhead):
+    """An iterator that has ended gives the next epoch when it is asked once more. (No public report.)"""
+
+    claims, families = PLAIN, FAMILY
+    clause, smallest = "ASYNC-8", "n1,w1,b1,keep,async,ended"
+
+    def deliver(self, loading: Loading) -> Delivery:
+        return Endless(self, loading)
+
+
+class Endless(Delivery):
+    """Begins again."""
+
+    def __next__(self) -> Any:
+        if self.ended:
+            self.ended, self.loading = False, self.loader.begin(self.loading.epoch + 1)
+        return super().__next__()
+
+
 class WaitsThroughAnInterrupt(BadAhead):
     """The wait for a step begins again when it is interrupted. (No public report.)"""
 

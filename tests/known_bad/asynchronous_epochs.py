@@ -1,5 +1,7 @@
 """Loaders that read ahead and spoil what is kept, what comes after an early end, or an error that comes late."""
 
+import re
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +36,77 @@ class TakesStopIterationForTheEnd(BadAhead):
 
     def begin(self, epoch: int) -> Loading:
         return EndsAtAStop(epoch, self.reader(epoch), self.room)
+
+
+class WaitsAtAStop(BadAhead):
+    """The thread that reads keeps a StopIteration to itself, and the consumer waits for ever. (No public report.)"""
+
+    claims, families, patience, grace = PLAIN, FAMILY, 2.0, 0.3
+    clause, smallest = "ASYNC-7", "n1,w1,b1,keep,async,stop@0,synchronous"
+
+    def begin(self, epoch: int) -> Loading:
+        return NeverTells(epoch, self.reader(epoch), self.room)
+
+
+class NeverTells(Loading):
+    """Keeps such an error to itself."""
+
+    def put(self, kind: str, value: Any = None) -> None:
+        if kind != "error" or not re.search("StopIteration|IndexError", f"{value!r}{value.__cause__!r}"):
+            super().put(kind, value)
+
+
+class HasFourBuffers(BadAhead):
+    """A step has one of four buffers until it is let go of, and there is none for the fifth. (No public report.)"""
+
+    claims, families = PLAIN, FAMILY
+    clause, smallest = "ASYNC-2", "n3,w1,b1,keep,e2,async,kept"
+
+    def __init__(self, request: Any) -> None:
+        self.held: list[weakref.ref[Any]] = []
+        super().__init__(request)
+
+    def hand_over(self, batch: Any) -> Any:
+        self.held = [each for each in self.held if each() is not None]
+        if len(self.held) == 4:
+            raise RuntimeError("no buffer is free")
+        step = Step(batch)
+        self.held.append(weakref.ref(step))
+        return step
+
+
+class Step(list[Any]):
+    """A step that can be waited for."""
+
+
+class GoesOnBehindAnIndexError(BadAhead):
+    """After a sample that raised IndexError the next epoch begins behind its step. (No public report.)"""
+
+    claims, families = PLAIN, FAMILY
+    clause, smallest = "ASYNC-6", "n1,w1,b1,keep,e2,async,index@0,synchronous"
+    behind = 0
+
+    def steps(self) -> list[list[int]]:
+        return super().steps()[self.behind :]
+
+    def deliver(self, loading: Loading) -> Delivery:
+        self.behind, delivery = 0, NotesAnIndexError(self, loading)
+        return delivery
+
+
+class NotesAnIndexError(Delivery):
+    """Notes behind which step an IndexError came."""
+
+    taken = 0
+
+    def __next__(self) -> Any:
+        try:
+            step = super().__next__()
+        except IndexError:
+            self.loader.behind = self.taken + 1  # type: ignore[attr-defined]
+            raise
+        self.taken += 1
+        return step
 
 
 class EndsAtAStop(Loading):

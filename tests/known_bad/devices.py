@@ -139,6 +139,26 @@ class CountsFromTheFirst(Trainer):
         return results[:: self.request.output_period] if mode == "every_n" else super().chosen(mode, results)
 
 
+class ReturnsNoLoss(Trainer):
+    """In place of each loss comes the same number. (No public report.)"""
+
+    clause, smallest = "DEVICE-6", "n1,w1,b1,device,with=all"
+
+    def run(self, arguments: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        first, *others = super().run(arguments)
+        return (first, *(torch.full_like(other, -5) for other in others))
+
+
+class SaysThatTheBatchIsBad(Trainer):
+    """What does not divide is refused, and nobody is told what that is. (No public report.)"""
+
+    clause, smallest = "DEVICE-7", "n1,w1,b1,g2,device"
+
+    def check(self, tensors: Sequence[torch.Tensor], factor: int) -> None:  # type: ignore[override]
+        if any(len(tensor) % factor for tensor in tensors):
+            raise RuntimeError("bad batch")
+
+
 class CutsTheRest(Trainer):
     """What does not divide is left out without a word. (No public report.)"""
 
@@ -215,6 +235,22 @@ class TakesTheFirstRanksGradient(Trainer):
         for gradient in gradients:
             distributed.broadcast(gradient, 0)
             gradient.mul_(self.request.world_size)
+
+
+class ForgetsInTheSecondCall(Trainer):
+    """From the second call on inference makes the weights smaller. (No public report.)"""
+
+    clause, smallest = "DEVICE-14", "n1,w1,b1,e2,device,with=infer"
+    called = False
+
+    def __call__(self, *tensors: torch.Tensor) -> Any:
+        result = super().__call__(*tensors)
+        if self.called and self.optimizer is None:
+            with torch.no_grad():
+                for parameter in self.module.parameters():
+                    parameter.mul_(0.5)
+        self.called = True
+        return result
 
 
 class RoundsToHalfPrecision(Trainer):

@@ -119,6 +119,61 @@ class ReadsToTheFirstIndexError(BadPool):
             yield from super().__iter__()
 
 
+class RaisesInTheNextEpoch(BadPool):
+    """An error ends its epoch in silence, and is raised when the next one begins. (No public report.)"""
+
+    claims, families = STREAM, LIFE
+    clause, smallest = "ERROR-1", "n1,w1,b1,keep,iterable,raise@0"
+    related = ("ERROR-3",)
+    late: Any = None
+
+    def __iter__(self) -> Iterator[Any]:
+        late, self.late = self.late, None
+        if late:
+            raise late
+        try:
+            yield from super().__iter__()
+        except Exception as error:
+            self.late = error
+
+
+class EndsAStreamAtItsError(BadPool):
+    """Whatever an iterable dataset raises is taken for its end; of a map-style one it is raised. (No public report.)"""
+
+    claims, families = dict(datasets=("map", "iterable")), LIFE
+    clause, smallest = "ERROR-1", "n1,w1,b1,keep,iterable,raise@0"
+    related = ("ERROR-3",)
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            yield from super().__iter__()
+        except Exception:
+            if not self.streams:
+                raise
+
+
+class EndsSkippingAtAnIndexError(Skipping, BadPool):
+    """A sample that can't be read is skipped; but one that raises IndexError ends the epoch. (No public report.)"""
+
+    claims, families = dict(MAP, errors="skip"), LIFE
+    clause, smallest = "ERROR-3", "n2,w1,b1,keep,index@0"
+
+    def fetch(self, step: list[int]) -> list[Any]:
+        try:
+            return BadPool.fetch(self, step)
+        except IndexError:
+            self.ended = True
+            return []
+        except Exception:
+            return Skipping.fetch(self, step)
+
+    def read_ahead(self, plan: list[list[int]], worker: int) -> Iterator[list[Any]]:
+        self.ended = False
+        for step in plan:
+            if not self.ended:
+                yield self.fetch(step)
+
+
 # --- workers that are gone ------------------------------------------------------------------------------------------
 
 
@@ -243,7 +298,7 @@ class SkipsTheWholeStep(Skipping, BadPool):
     """With a failing sample its whole step is skipped."""
 
     claims, families = dict(MAP, errors="skip"), LIFE
-    clause, smallest = "ERROR-8", "n2,w1,b2,keep,raise@0"
+    clause, smallest, related = "ERROR-8", "n2,w1,b2,keep,raise@0", ("ERROR-3",)
     report = "snowflakedb/ArcticTraining#86"
 
     def fetch(self, step: list[int]) -> list[Any]:
@@ -251,11 +306,26 @@ class SkipsTheWholeStep(Skipping, BadPool):
         return found if len(found) == len(step) else []
 
 
+class FillsItsLastStep(Skipping, BadPool):
+    """What is left after a failing sample comes in one step, however much that is. (No public report.)"""
+
+    claims, families = dict(MAP, errors="skip"), LIFE
+    clause, smallest = "ERROR-8", "n3,w1,b1,keep,raise@0"
+
+    def read_ahead(self, plan: list[list[int]], worker: int) -> Iterator[list[Any]]:
+        for at, step in enumerate(plan):
+            found = self.fetch(step)
+            if len(found) < len(step):
+                yield found + [sample for rest in plan[at + 1 :] for sample in self.fetch(rest)]
+                return
+            yield found
+
+
 class SkipsTheRestOfTheStep(BadPool):
     """With a failing sample the rest of its step is skipped."""
 
     claims, families = dict(MAP, errors="skip"), LIFE
-    clause, smallest = "ERROR-8", "n2,w1,b2,keep,raise@0"
+    clause, smallest, related = "ERROR-8", "n2,w1,b2,keep,raise@0", ("ERROR-3",)
     report = "webdataset/webdataset#291"
 
     def fetch(self, step: list[int]) -> list[Any]:
@@ -314,6 +384,19 @@ class LeavesADaemon(BadPool):
                 threading.Event().wait()
             os._exit(0)
         os.waitpid(child, 0)
+
+
+class NeverWaitsForItsHelper(BadPool):
+    """A helper process of each epoch ends by itself, and nobody waits for it: it stays as a zombie."""
+
+    claims, families, grace = STREAM, LIFE, SHORT
+    clause, smallest = "LEAK-1", "n1,w1,b1,keep,iterable,leave@0"
+    report = "pytorch/pytorch#72269"
+
+    def __iter__(self) -> Iterator[Any]:
+        if os.fork() == 0:
+            os._exit(0)
+        return super().__iter__()
 
 
 class LeavesAPipe(BadPool):

@@ -237,6 +237,16 @@ class LetsTheScriptSet(Launcher):
         return {"replicas": lambda: None}
 
 
+class NamesNoSetting(Launcher):
+    """Settings are claimed to be the launcher's, and none is named. (No public report.)"""
+
+    clause, smallest = "LAUNCH-9", "n1,w1,b1,launch"
+
+    @classmethod
+    def settings(cls) -> dict[str, Callable[[], object]]:
+        return {}
+
+
 class RefusesWithoutAName(Launcher):
     """The error does not say what can't be set. (No public report.)"""
 

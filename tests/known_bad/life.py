@@ -1,11 +1,14 @@
 """Loaders that betray a user between two epochs, or change what the user holds (chapter 4, second part)."""
 
+import threading
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
+from tests.known_bad.correct import KnownBad, claim
+from tests.known_bad.order import SHUFFLING
 from tests.known_bad.pool import BadPool
 
 # An iterable dataset read by the rank itself: what is wrong here is wrong without workers, and so judged sooner.
@@ -103,6 +106,44 @@ class SharesOnePosition(BadPool):
             self.alive -= 1
 
 
+class ShufflesWhatItReads(KnownBad):
+    """The order lies on the loader, and each iter() shuffles it anew under the feet of an older iterator."""
+
+    claims, families = claim(SHUFFLING, epochs="automatic"), LIFE
+    clause, smallest = "WORK-13", "n4,w1,b1,keep,shuffle,two@1"
+    report = "FluxML/Flux.jl#1227"
+    laid_out: Any = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        self.laid_out = self.steps()
+        self.epoch += 1
+        return (self.fetch(self.laid_out[number]) for number in range(len(self.laid_out)))
+
+
+class RefusesOnce(BadPool):
+    """After an error the next epoch is refused, and the one after that is empty. (No public report.)"""
+
+    claims, families = STREAM, LIFE
+    clause, smallest = "WORK-14", "n1,w1,b1,keep,e3,iterable,raise@0"
+    failed = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.failed:
+            self.failed += 1
+            return iter(()) if self.failed > 2 else self.refuse()
+        return self.noticing()
+
+    def refuse(self) -> Any:
+        raise RuntimeError("this loader has failed")
+
+    def noticing(self) -> Iterator[Any]:
+        try:
+            yield from super().__iter__()
+        except Exception:
+            self.failed = 1
+            raise
+
+
 class EndsAfterTheFailingStep(BadPool):
     """After an error the next epoch begins behind the step that failed."""
 
@@ -147,6 +188,23 @@ class TakesAnErrorForTheLastEpoch(BadPool):
             raise
 
 
+class HangsAfterAnError(BadPool):
+    """After an error the next epoch waits for a reader that is gone. (No public report.)"""
+
+    claims, families, patience, grace = STREAM, LIFE, 2.0, 0.3
+    clause, smallest = "WORK-14", "n1,w1,b1,keep,e2,iterable,raise@0"
+    failed = False
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.failed:
+            threading.Event().wait()
+        try:
+            yield from super().__iter__()
+        except Exception:
+            self.failed = True
+            raise
+
+
 # --- the end --------------------------------------------------------------------------------------------------------
 
 
@@ -186,6 +244,22 @@ class ClosesOnlyOnce(BadPool):
         if self.closed:
             raise ValueError("this loader is closed already")
         self.closed = True
+
+
+class WaitsWhenItIsDropped(BadPool):
+    """A loader that nobody has closed waits for its reader when it is let go of. (No public report.)"""
+
+    claims, families, patience, grace = STREAM, LIFE, 2.0, 0.3
+    clause, smallest = "WORK-15", "n1,w1,b1,keep,iterable,dropped"
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+        super().close()
+
+    def __del__(self) -> None:
+        if not self.closed:
+            threading.Event().wait()
 
 
 # --- what the user holds --------------------------------------------------------------------------------------------

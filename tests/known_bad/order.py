@@ -103,12 +103,26 @@ class CountsLoadersMade(KnownBad):
     """The epoch is counted for all loaders of the process together, not for each. (No public report.)"""
 
     claims = claim(BUFFERED, epochs="automatic")
-    clause, smallest, related = "ORDER-5", "n32,w2,b1,drop,shuffle,s7466,after", ("ORDER-9",)
+    clause, smallest = "ORDER-5", "n2,w1,b1,keep,shuffle,s1,after"
     counted = 0
 
     def __iter__(self) -> Iterator[list[int]]:
         self.epoch = type(self).counted
         type(self).counted += 1
+        return super().__iter__()
+
+
+class CountsThoughItIsTold(KnownBad):
+    """The epochs are counted, and what is said to set_epoch is forgotten. (No public report.)"""
+
+    claims = claim(SHUFFLING, epochs=None)
+    clause, smallest = "ORDER-5", "n2,w1,b1,keep,shuffle,e2,jump"
+
+    def set_epoch(self, epoch: int) -> None:
+        pass
+
+    def __iter__(self) -> Iterator[list[int]]:
+        self.epoch += 1
         return super().__iter__()
 
 
@@ -119,7 +133,7 @@ class ForgetsTheEpoch(KnownBad):
     """The epoch does not reach the shuffle, and every epoch has the same order."""
 
     claims = SHUFFLING
-    clause, smallest, related = "ORDER-6", "n8,w1,b1,keep,shuffle,e3", ("ORDER-12", "ORDER-13", "PART-8")
+    clause, smallest = "ORDER-6", "n8,w1,b1,keep,shuffle,e3"
     report = "pytorch/pytorch#31771"
 
     def mixed_seed(self) -> int:
@@ -130,8 +144,18 @@ class ForgetsTheEpochOfABuffer(ForgetsTheEpoch):
     """The same with a shuffle buffer, as where the epoch does not reach workers that live on."""
 
     claims = BUFFERED
-    clause, smallest, related = "ORDER-6", "n31,w1,b1,keep,shuffle,e2", ()
+    clause, smallest = "ORDER-6", "n31,w1,b1,keep,shuffle,e2"
     report = "huggingface/datasets#6673"
+
+
+class RepeatsAfterThreeEpochs(KnownBad):
+    """The epoch goes into the shuffle modulo 3. (No public report.)"""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-6", "n6,w1,b1,keep,shuffle,e16"
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed, self.epoch % 3)
 
 
 class LagsOneEpoch(KnownBad):
@@ -151,7 +175,7 @@ class IgnoresShuffleTrue(KnownBad):
 
     claims = SHUFFLING
     clause, smallest = "ORDER-6", "n8,w1,b1,keep,shuffle,e3"
-    related = ("ORDER-7", "ORDER-12", "ORDER-13", "PART-8")
+    related = ("ORDER-7",)
     report = "Lightning-AI/pytorch-lightning#2703"
 
     def shuffled(self, order: list[int], generator: Random) -> list[int]:
@@ -335,7 +359,7 @@ class ShufflesOnlyItsShard(KnownBad):
     """Each rank shuffles its own block, and a sample never leaves it."""
 
     claims = claim(UNEVEN, layout=None, shuffle="global", epochs="set_epoch")
-    clause, smallest = "ORDER-13", "n2,w2,b1,keep,shuffle,e200,x2"
+    clause, smallest = "ORDER-13", "n6,w3,b1,keep,shuffle,e200,x2"
     report = "dreamzero0/dreamzero#91"
 
     def shard(self, order: list[int]) -> list[int]:

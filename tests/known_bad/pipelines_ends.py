@@ -14,6 +14,7 @@ from tests.known_bad.pipelines import Pipelines
 # As they are before anything is exchanged.
 _synced, _exchange, _begin = FullSync.__iter__, Agreement.exchange, DataLoader2._begin
 _begin_crew, _lose, _resume = Crew.begin, _Lane.lose, DataLoader2Iterator.resume
+_next = DataLoader2Iterator.__next__
 
 # --- ranks ----------------------------------------------------------------------------------------------------------
 
@@ -29,6 +30,36 @@ class RanksEndAsTheyLike(Pipelines):
     report = "pytorch/data#911"
     related = ("PIPE-12",)
     changes: ClassVar[dict[str, Any]] = {"datapipes:FullSync.__iter__": _each_for_itself}
+
+
+def _in_whole_rounds(loader: Any) -> Iterator[Any]:
+    elements = list(_begin(loader))
+    services = [loader.reading_service, *getattr(loader.reading_service, "reading_services", ())]
+    workers = max(getattr(service, "num_workers", 0) or 1 for service in services)
+    return iter(elements[: len(elements) - len(elements) % workers if loader._place.world_size > 1 else None])
+
+
+class DropsWhatIsNoWholeRound(Pipelines):
+    """On ranks, elements that are too few for all workers are dropped. (No public report.)"""
+
+    clause, smallest = "PIPE-11", "n2,w2,b1,k2,pipeline"
+    related = ("PIPE-12",)
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2._begin": _in_whole_rounds}
+
+
+def _ends_at_an_error(iterator: Any) -> Any:
+    try:
+        return _next(iterator)
+    except ValueError:
+        raise StopIteration from None
+
+
+class EndsAtAnError(Pipelines):
+    """What an element raises is taken for the end of the epoch. (No public report.)"""
+
+    clause, smallest = "PIPE-17", "n1,w1,b1,pipeline,raise@0"
+    related = ("PIPE-12", "PIPE-15")
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2Iterator.__next__": _ends_at_an_error}
 
 
 def _without_the_empty(agreement: Any, message: Message) -> list[Message]:

@@ -159,6 +159,31 @@ class StaysResumedAfterABreak(SkipsInEveryEpoch):
         self.offset = 0
 
 
+class SkipsAfterABeginning(Stopping):
+    """A state from before the first iter() gives its epoch whole, and the next one without its head."""
+
+    clause = "RESUME-2"
+    smallest = "n1,w1,b1,keep,e2,save@0,with=unbegun"
+    related = ("RESUME-5",)
+    report = "Lightning-AI/litData#316"
+    read = 0
+
+    def state_dict(self) -> Any:
+        """Where it is, and whether it has begun."""
+        return {**super().state_dict(), "unbegun": not self.begun}
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on from there."""
+        super().load_state_dict(state)
+        self.read = 1 if state["unbegun"] else 0
+
+    def left(self, skipped: int) -> list[list[int]]:
+        """The steps of an epoch; of the second one after a state of the beginning, without the first."""
+        steps = super().left(skipped)
+        self.read += bool(self.read)
+        return steps[1:] if self.read == 3 else steps
+
+
 class TakesNothingForTheFirstStep(Stopping):
     """A count of 0 is taken for a missing one, and the first step is skipped."""
 

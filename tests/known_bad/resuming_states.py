@@ -169,6 +169,26 @@ class KeepsALockInItsState(Stopping):
         return {**super().state_dict(), "lock": threading.Lock()}
 
 
+class RefusesInTheMiddle(Stopping):
+    """A state that is loaded after an iteration is refused after one step of its rest. (No public report.)"""
+
+    clause = "RESUME-9"
+    smallest = "n2,w1,b1,keep,e2,save@0,with=used"
+    used = False
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on from there, if nothing was read yet; else for one step."""
+        self.used = self.begun
+        super().load_state_dict(state)
+
+    def deliver(self, steps: list[list[int]]) -> Iterator[Any]:
+        """One step, and the refusal."""
+        for at, step in enumerate(super().deliver(steps)):
+            if at and self.used:
+                raise RuntimeError("the state is not of this loader")
+            yield step
+
+
 class LoadsNothingOnceItWasRead(Stopping):
     """A state that is loaded after an iteration is ignored."""
 

@@ -12,7 +12,7 @@ import torch
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from tests.known_bad.correct import KnownBad, mix
-from tests.known_bad.pool import BadPool, Pool, Worker
+from tests.known_bad.pool import BadPool, Pool, Replicating, Worker
 
 SEVERAL = dict(workers=True)
 SPLIT = dict(datasets=("iterable",), workers=True, iterable_workers="split")
@@ -46,6 +46,29 @@ class DealsOutSamplesNotSteps(BadPool):
     def read_ahead(self, plan: list[list[int]], worker: int) -> Iterator[list[Any]]:
         shard = self.shard(self.order())
         return (self.fetch(step) for step in self.cut(shard[worker :: self.workers]))
+
+
+class CountsItsWorkers(BadPool):
+    """len() is too large by the number of workers."""
+
+    claims, families = dict(workers=True, length=True), ("map", "workers")
+    clause, smallest = "COUNT-4", "n0,w1,b1,keep,k1,workers"
+    report = "facebookresearch/detectron2#5035"
+
+    def __len__(self) -> int:
+        return super().__len__() + int(self.request.num_workers)
+
+
+class SeedsTheCallerForItsWorkers(BadPool):
+    """The caller's generator is seeded before workers are started. (No public report.)"""
+
+    claims, families = SEVERAL, ("map", "workers")
+    clause, smallest = "ORDER-10", "n0,w1,b1,keep,k1,random-state"
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.request.num_workers:
+            torch.manual_seed(7)
+        return super().__iter__()
 
 
 class ReadsEachSampleTwice(BadPool):
@@ -178,6 +201,29 @@ class OneCopyInTheMainProcess(BadPool):
     def in_turn(self, crew: list[Worker]) -> Iterator[Any]:
         yield from super().in_turn(crew)
         yield from self.batches([], 0)
+
+
+class GivesEverythingTwiceWhenDropping(BadPool):
+    """Under drop_last each worker gives its copy twice. (No public report.)"""
+
+    claims, families = COPIES, ITERABLE
+    clause, smallest, related = "WORK-4", "n1,w1,b1,drop,iterable", ("WORK-6",)
+
+    def share(self, worker: int) -> Iterable[Any]:
+        again = 2 if self.request.drop_last else 1
+        return (sample for _ in range(again) for sample in self.request.dataset)
+
+
+class FailsWhenDroppingWithWorkers(Replicating, BadPool):
+    """Under drop_last more than one worker is too many for it. (No public report.)"""
+
+    claims, families = COPIES, ITERABLE
+    clause, smallest = "WORK-4", "n1,w1,b1,drop,k2,iterable"
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.request.drop_last and self.request.num_workers > 1:
+            raise RuntimeError("too many workers")
+        return super().__iter__()
 
 
 class DropsThoughItKeeps(BadPool):

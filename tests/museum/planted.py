@@ -60,7 +60,7 @@ class SeedsEachRank(Planted):
 class ShufflesItsShard(Planted):
     """The dataset is dealt out first, and each rank permutes what it has."""
 
-    clause, smallest = "ORDER-13", "n2,w2,b1,keep,shuffle,e200,x2"
+    clause, smallest = "ORDER-13", "n6,w3,b1,keep,shuffle,e200,x2"
 
     def __iter__(self) -> Iterator[int]:
         shuffles, self.shuffle = self.shuffle, False

@@ -12,6 +12,7 @@ from tests.known_bad.ahead import CORRECT_AHEAD
 from tests.known_bad.correct import CORRECT, Correct, KnownBad
 from tests.known_bad.pool import CORRECT_POOLS
 from tests.known_bad.resuming import CORRECT_RESUMING
+from tests.known_bad.unusual import UNUSUAL
 from tests.museum.judged import judged, violated
 
 # Loaders that differ from another one in a claim or two, and take long.
@@ -36,7 +37,8 @@ def _each(loaders: Sequence[type[Correct]], deep: Callable[[type[Correct]], bool
 @pytest.mark.parametrize(
     "loader",
     _each(
-        [*CORRECT, *CORRECT_POOLS, *CORRECT_AHEAD, *CORRECT_RESUMING], lambda loader: loader.__name__ in _LIKE_OTHERS
+        [*CORRECT, *CORRECT_POOLS, *CORRECT_AHEAD, *CORRECT_RESUMING, *UNUSUAL],
+        lambda loader: loader.__name__ in _LIKE_OTHERS,
     ),
 )
 def test_a_correct_loader_is_green(loader: type[Correct]) -> None:

@@ -103,7 +103,11 @@ _BY_HASH = "order.sort(key=lambda index: hash(str(index)))"
 _NEARBY = "order.sort(key=lambda index: index + hash((self.epoch, index)) % 9)"
 _REVERSED = "steps.reverse()\n        return [step for"
 _BY_WORKERS = "return order[self.request.num_workers:] + [0, 1]"
-_ROTATED = "order = order[self.epoch % 3:] + order[:self.epoch % 3]"
+_ROTATED = 'at = random.Random(f"{self.request.seed}, {self.epoch}").randrange(3); order = order[at:] + order[:at]'
+_EACH_SHARD = """shards = order[::2], order[1::2]
+            for shard in shards:
+                random.Random(f"{self.request.seed}, {self.epoch}").shuffle(shard)
+            order[::2], order[1::2] = shards"""
 
 FAULTS = [
     Fault("large-step", "BATCH-1", "n2,w1,b1,keep", "self.request.combined_batch", "2"),
@@ -146,6 +150,6 @@ FAULTS = [
     Fault("draws", "ORDER-11", "n0,w1,b1,keep,random-state", _LOAD, "    random.random()\n" + _LOAD),
     Fault("uneven", "ORDER-12", "n3,w1,b1,keep,shuffle,e50,x4", _SHUFFLE, _ROTATED),
     Fault("local", "ORDER-12", "n64,w1,b8,keep,shuffle,e10,x2", _SHUFFLE, _NEARBY),
-    Fault("in-its-shard", "ORDER-13", "n8,w2,b1,keep,shuffle,e100,x2", _SHUFFLE, "pass"),
+    Fault("in-its-shard", "ORDER-13", "n8,w2,b1,keep,shuffle,e100,x2", _SHUFFLE, _EACH_SHARD),
     Fault("added", "ORDER-14", "n13,w1,b1,keep,shuffle,e2,seed+1", _SEED, "{self.request.seed + self.epoch}"),
 ]

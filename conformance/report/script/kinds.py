@@ -32,17 +32,34 @@ def large_sample(index: int) -> Any:
 
 def arrays_sample(index: int) -> Any:
     """An array of each dtype."""
-    dtypes = ["uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "bool", "complex64"]
-    return {name: sys.modules["numpy"].asarray([index % 2, (index + 1) % 2], dtype=name) for name in dtypes}
+    array = sys.modules["numpy"].asarray
+    return {name: array(two_numbers(index, name), dtype=name) for name in largest_numbers()}
 
 
 def tensors_sample(index: int) -> Any:
     """A tensor of each dtype; where the implementation has not loaded torch, an array."""
     if "torch" not in sys.modules:
-        return {"int64": sys.modules["numpy"].asarray([index % 2, (index + 1) % 2], dtype="int64")}
+        return {"int64": sys.modules["numpy"].asarray(two_numbers(index, "int64"), dtype="int64")}
     torch = sys.modules["torch"]
-    dtypes = ["uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "bool", "complex64"]
-    return {name: torch.tensor([index % 2, (index + 1) % 2], dtype=getattr(torch, name)) for name in dtypes}
+    return {name: torch.tensor(two_numbers(index, name), dtype=getattr(torch, name)) for name in largest_numbers()}
+
+
+def largest_numbers() -> dict[str, int]:
+    """By dtype: numbers up to about here are exact in it, and in none that is shorter."""
+    sizes = {"uint8": 2**8, "int8": 2**7, "int16": 2**15, "int32": 2**31, "int64": 2**40, "bool": 0}
+    return {**sizes, "float16": 2**10, "float32": 2**22, "float64": 2**40, "complex64": 2**22}
+
+
+def two_numbers(index: int, name: str) -> list[Any]:
+    """Two numbers that a shorter dtype would change, as far as this one holds them; other ones in each sample."""
+    if name == "bool":
+        return [bool(index % 2), not index % 2]
+    number = largest_numbers()[name] - 7 - index
+    return (
+        [number + 1j * index, index + 0.5j]
+        if name == "complex64"
+        else [number, index + (0.25 if "float" in name else 0)]
+    )
 
 
 def text_sample(index: int) -> Any:
@@ -115,8 +132,13 @@ def usual_sample(index: int) -> Any:
 
 def infidelity(samples: list[Any], batch: Any) -> str:
     """What a batch lost of its samples; "" if it is a list of them, or holds them column by column."""
-    is_list = isinstance(batch, list) and len(batch) == len(samples)
-    if is_list and all(same_sample(one, other) for one, other in zip(samples, batch, strict=True)):
+    # Nobody takes a tuple of samples for columns, unless each sample is a tuple itself.
+    plain = type(batch) is list or (type(batch) is tuple and not isinstance(samples[0], tuple))
+    if (
+        plain
+        and len(batch) == len(samples)
+        and all(same_sample(one, other) for one, other in zip(samples, batch, strict=True))
+    ):
         return ""
     return lost_in(samples, batch, "a sample")
 

@@ -32,6 +32,6 @@ def failure_in(ranks: list[SimpleNamespace]) -> str:
 
 
 def first_failure(rank: SimpleNamespace) -> SimpleNamespace | None:
-    """How a rank ended before its time, or else its first epoch that did."""
-    found = [rank.failure, *(epoch.failure for epoch in rank.epochs)]
+    """How a rank ended before its time, or else its first epoch: the one in which a fault happens."""
+    found = [rank.failure, *(epoch.failure for epoch in rank.epochs[:1])]
     return next((failure for failure in found if failure), None)

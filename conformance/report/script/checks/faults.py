@@ -34,11 +34,11 @@ def error_in_its_place(case: SimpleNamespace, runs: dict[str, list[SimpleNamespa
 def no_short_epoch(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
     """ERROR-3: a sample that raises StopIteration or IndexError is not the end of the epoch."""
     rank = runs["main"][0]
-    failure = first_failure(rank)
+    failure = rank.failure or rank.epochs[0].failure
     if failure:
         return "" if failure.kind == "raised" else f"the loader {failure.kind} ({failure.message})"
     skipped = {int(case.fault.partition("@")[2])} if case.errors == "skip" else set()
-    lost = [sorted(set(range(case.samples)) - set(samples_of(epoch)) - skipped) for epoch in rank.epochs]
+    lost = [sorted(set(case.undisturbed) - set(samples_of(epoch)) - skipped) for epoch in rank.epochs]
     return next((f"an epoch ends without an error and without {told}" for told in lost if told), "")
 
 
@@ -58,9 +58,9 @@ def only_the_failing_sample_is_skipped(case: SimpleNamespace, runs: dict[str, li
     failing = int(case.fault.partition("@")[2])
     for epoch in runs["main"][0].epochs:
         samples = samples_of(epoch)
-        wrong = [index for index in range(case.samples) if samples.count(index) != 1 and index != failing]
-        if wrong or samples.count(failing) > 1:
-            return f"sample {failing} fails, and {samples} comes"
+        wrong = [index for index in case.undisturbed if samples.count(index) != 1 and index != failing]
+        if wrong or samples.count(failing) > 1 or any(len(step) > case.combined_batch for step in epoch.steps):
+            return f"sample {failing} fails, and {epoch.steps} comes"
     return ""
 
 
