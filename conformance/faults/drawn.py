@@ -56,6 +56,8 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             for fault in dict.fromkeys(_possible_faults(claims, num_workers, dataset)):
                 named = f"{fault}@{1 if fault == 'init' else 3}"
                 yield Scenario(5, batch_size=2, num_workers=num_workers, epochs=3, dataset=dataset, fault=named)
+            # In a step of its own, between others.
+            yield Scenario(3, num_workers=num_workers, epochs=3, dataset=dataset, fault="raise@1")
     dataset = _styles(claims)[0]
     with_workers = claims.workers and (dataset == "map" or claims.iterable_workers == "split")
     for num_workers in (0, 2) if with_workers else (0,):

@@ -15,7 +15,7 @@ _FACTORS = ("world_size", "batch_size", "gradient_accumulation", "replication_fa
 _READ = ("drop_last", "shuffle", "num_workers", "persistent_workers", "epochs", "seed", "seeds")
 _SCRIPTED = (*_FACTORS, *_READ, "variant", "refusal")
 # Of restarts: what no script looks for, and what may be done with a state in one ("": nothing else).
-_NOT_SCRIPTED = ("next-epoch-after-second-restart", "next-epoch-not-loaded")
+_NOT_SCRIPTED = ("next-epoch-after-second-restart", "next-epoch-not-loaded", "refused-late")
 _IN_A_RESTART = {"unbegun", "held", "shared", "used", "relayed", "again", "left"}
 _OF_CONSUMERS = ("dataset", "fault", "conduct", "kind", "asynchronous", *AHEAD)
 # Checks that know one rank which keeps everything: what came before a fault, and what a whole epoch is.

@@ -29,7 +29,7 @@ def with_workers(draw: st.DrawFn, claims: Claims) -> Scenario:
         shuffle=draw(st.booleans()) if claims.shuffle else False,
         num_workers=num_workers,
         epochs=draw(st.integers(1, 2)),
-        variant=draw(st.sampled_from(("workers", "again", "random-state"))),
+        variant=draw(st.sampled_from(("workers", "again", "workers", "again", "random-state"))),
         persistent_workers=draw(st.booleans()) if may_persist(claims) else False,
     )
 
@@ -53,6 +53,7 @@ def a_few_workers(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     for drop_last in (False, True):
         yield Scenario(9, 2, 2, drop_last=drop_last, num_workers=2, epochs=2, variant="workers")
     yield Scenario(9, 2, 2, num_workers=2, epochs=2, variant="again")
+    yield Scenario(5, num_workers=1, epochs=2, variant="again")
     yield Scenario(9, 2, 2, num_workers=2, epochs=2, variant="random-state")
     if may_persist(claims):
         shuffle = claims.shuffle is not None

@@ -141,13 +141,14 @@ def test_a_combined_batch_is_the_product_of_its_factors() -> None:
 @pytest.mark.parametrize(
     ("claims", "expected"),
     [
-        (Claims(), {"none", "again", "after", "random-state"}),
-        (Claims(shuffle="global"), {"none", "again", "after", "random-state", "seed+1"}),
+        (Claims(epochs="automatic"), {"none", "again", "after", "random-state"}),
+        (Claims(shuffle="global", epochs="automatic"), {"none", "again", "after", "random-state", "seed+1"}),
+        (Claims(), {"none", "again", "after", "random-state", "jump"}),
         (Claims(epochs="set_epoch"), {"none", "again", "after", "random-state", "jump"}),
     ],
 )
 def test_variants_ask_for_what_is_claimed_only(claims: Claims, expected: set[str]) -> None:
-    """An epoch is jumped to only where it can be set, a seed changed only where there is a shuffle."""
+    """An epoch is jumped to unless loaders count them, a seed changed only where there is a shuffle."""
     assert expected == set(variants(claims)) <= set(VARIANTS)
 
 

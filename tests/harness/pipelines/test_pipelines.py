@@ -104,7 +104,7 @@ class Adapter:
 
 def test_who_joins_services_shows_the_wrong_order() -> None:
     """It is the only way to see that it is refused."""
-    with pytest.raises(AdapterError, match="but has no function wrong_order; write that function, or take"):
+    with pytest.raises(AdapterError, match="but has no function wrong_order; write that function, or withdraw"):
         from_object("mine", Adapter)
 
 
