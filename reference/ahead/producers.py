@@ -8,22 +8,25 @@ ended by a signal.
 import atexit
 import os
 import pickle
+import signal
 import tempfile
+import threading
 import weakref
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
-from multiprocessing.reduction import send_handle
 from multiprocessing.util import Finalize
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import torch.multiprocessing as multiprocessing
 
 from ..enums import SharingStrategy
 from ..loading.faults import death
-from . import shared_memory
+from . import fork_server, shared_memory
 from .layout import Layout, parsers
+from .lines import Line, wait_for
 from .producing import Memory, Stop, Supply, produce
 
 _LOOK_AGAIN = 0.5  # seconds of silence after which it is asked whether the producers are alive
@@ -41,15 +44,18 @@ class Producers:
     def __init__(self, supply: Supply, count: int, strategy: SharingStrategy) -> None:
         """Start them; SharingStrategy says how each gets the supply."""
         self.owner = os.getpid()
-        self.lines: list[Connection] = []
+        self.lines: list[Line] = []
         self.processes: list[Any] = []
         self.filed: list[_Filed] = []
         _crews.add(self)
         # ASYNC-8: a process of multiprocessing joins its children, before exit handlers and without saying a word.
         self.last = Finalize(None, _end_all, exitpriority=0)
+        if strategy is SharingStrategy.ForkServer:
+            fork_server.ensure_running()
         try:
             for number in range(count):
-                self._start(supply, number, strategy)
+                with _uninterrupted():
+                    self._start(supply, number, strategy)
         except BaseException:
             self.end()
             raise
@@ -60,7 +66,7 @@ class Producers:
         ours, theirs = context.Pipe()
         others = [ours, *_ends] if method == "fork" else []
         _ends.add(ours)
-        self.lines.append(ours)
+        self.lines.append(Line(ours))
         given: Any = supply
         if strategy is SharingStrategy.FileSystem:
             # Kept, because it is read only when the process has come up.
@@ -75,17 +81,15 @@ class Producers:
             theirs.close()
 
     def send(self, number: int, message: Any) -> None:
-        """Tell a producer something. One that has ended is noticed by `receive`."""
-        with suppress(OSError):
-            self.lines[number].send(message)
+        """Tell a producer something, without waiting. One that has ended is noticed by `receive`."""
+        self.lines[number].send(message)
 
     def share(self, layout: Layout, slots: int) -> Any:
         """Make the memory of the slots, and give it to all producers; return it as a tensor of uint8."""
         descriptor = shared_memory.create(slots * layout.slot_bytes)
-        for line, process in zip(self.lines, self.processes, strict=True):
-            with suppress(OSError):
-                line.send(Memory(layout))
-                send_handle(line, descriptor, process.pid)
+        for line in self.lines:
+            line.send(Memory(layout))
+            line.send_descriptor(descriptor)
         return shared_memory.attach(descriptor)
 
     def receive(self, timeout: float = 0) -> Any:
@@ -96,13 +100,13 @@ class Producers:
         deadline = monotonic() + timeout
         while True:
             rest = deadline - monotonic() if timeout else _LOOK_AGAIN
-            ready: list[Any] = wait(self.lines, max(0.0, min(rest, _LOOK_AGAIN)))
+            ready = wait_for(self.lines, min(rest, _LOOK_AGAIN))
             if ready:
                 try:
-                    return ready[0].recv()
+                    return self.lines[ready[0]].connection.recv()
                 except (EOFError, OSError):
                     # It hung up, and has ended or is about to.
-                    self.processes[self.lines.index(ready[0])].join(_LAST_WORDS)
+                    self._join(_LAST_WORDS, [self.processes[ready[0]]])
                     raise death(self._codes()) from None
             if codes := self._codes():
                 raise death(codes)
@@ -120,30 +124,58 @@ class Producers:
         """Hang up, and end every producer. May be called any number of times."""
         if self.owner != os.getpid():
             return  # a fork has copied the object, and not the processes
-        for number, line in enumerate(self.lines):
-            if not line.closed:
-                # Who hangs does not empty its line: there is nothing to wait for.
-                os.set_blocking(line.fileno(), False)
-                self.send(number, Stop())
-                line.close()
-        self._join(_LAST_ITEM)
-        for end in ("terminate", "kill"):
+        try:
+            self._hang_up()
+        except BaseException:
+            # A second interrupt. One that hangs would keep this process from ending, too.
             for process in self.processes:
-                if process.is_alive():
-                    getattr(process, end)()
-            self._join(_LAST_WORDS)
+                process.kill()
+            raise
         for process in self.processes:
             # ASYNC-8, LEAK-1, LEAK-2
             process.close()
         self.lines, self.processes, self.filed = [], [], []
         self.last.cancel()
 
-    def _join(self, seconds: float) -> None:
+    def _hang_up(self) -> None:
+        for line in self.lines:
+            if not line.connection.closed:
+                line.send(Stop())
+                line.close()
+        self._join(_LAST_ITEM, self.processes)
+        for end in ("terminate", "kill"):
+            for process in self.processes:
+                if process.is_alive():
+                    getattr(process, end)()
+            self._join(_LAST_WORDS, self.processes)
+
+    def _join(self, seconds: float, processes: list[Any]) -> None:
         deadline = monotonic() + seconds
-        # Asked for once in each round: who ends between two questions would be waited for in vain.
-        while alive := [process.sentinel for process in self.processes if process.is_alive()]:
-            if not wait(alive, max(0.0, deadline - monotonic())):
+        # Asked for once in each round: one that ends between two questions would be waited for in vain.
+        while alive := [process.sentinel for process in processes if process.is_alive()]:
+            rest = deadline - monotonic()
+            if rest <= 0 or not wait(alive, rest):
                 return
+            # A process that has closed all that it had open looks as if it had ended, and lives on.
+            sleep(0.001)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let an interrupt wait until a process has been started, and is known: else nobody would end it."""
+    before = signal.getsignal(signal.SIGINT)
+    # Only the main thread is interrupted. A mask would not do: the signal would go to another thread, and so come.
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 class _Filed:

@@ -107,6 +107,9 @@ def produce(
     gc.freeze()
     with suppress(EOFError, OSError, KeyboardInterrupt):
         _Producer(line, supply, number).work()
+    # It ends by itself now, and joins the workers that it has: an interrupt there would be told with a traceback.
+    with suppress(KeyboardInterrupt):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _interrupt(*_: object) -> None:
