@@ -43,7 +43,7 @@ class Consumer:
         self.settings = settings
         self.plan = plan
         self.producers: Producers | None = None
-        self.end: Callable[[], Any] = lambda: None
+        self.forget: Callable[[], Any] = lambda: None
         self.passes = 0
         self.failed = False
         """Whether the last error was the dataset's, after which the producers are as good as before."""
@@ -66,12 +66,13 @@ class Consumer:
         if self.producers is None:
             self._reset()
             settings = self.settings
-            self.producers = Producers(self.supply, settings.producers, settings.strategy)
+            self.producers = producers = Producers()
             # Ends them, too, when nobody refers to this object any more.
-            end = weakref.finalize(self, self.producers.end)
+            end = weakref.finalize(self, producers.end)
             end.atexit = False
-            self.end = end
+            self.forget = end.detach
             with self._closing():
+                producers.start(self.supply, settings.producers, settings.strategy)
                 self.numbers[0] = epoch
                 self._give_out()
                 if settings.early_preload:
@@ -82,9 +83,13 @@ class Consumer:
         """Wait until the first place is filled: what was said of it, or None if there is no first place."""
         self.preload(epoch)
         with self._closing():
-            while self.ring.slots[0].phase is Phase.FILLING:
+            while self.ring.slots[0].phase is Phase.FILLING or self._is_behind():
                 self._hear()
         return self.said.get(0)
+
+    def _is_behind(self) -> bool:
+        """Whether what is to be loaded early was not even ordered yet: nobody goes on with it until the next call."""
+        return self.settings.early_preload and self.producers is not None and self.producers.is_behind
 
     @contextmanager
     def _closing(self) -> Iterator[None]:
@@ -145,8 +150,11 @@ class Consumer:
         self._reset()
         self.passes += 1
         if producers is not None:
-            # LEAK-5: nothing remembers them afterwards.
-            self.end()
+            try:
+                producers.end()
+            finally:
+                # LEAK-5: nothing remembers them afterwards.
+                self.forget()
 
     def _delivered(self, said: Said, slot: int) -> Any:
         if said.failure is not None:

@@ -1,6 +1,6 @@
 """Decides how the producer processes of a ring are started, spoken to, and ended.
 
-Each has a line of its own, a pair of connected sockets. The consumer waits on all lines at once and sleeps meanwhile
+Each has a line of its own (`line.py`). The consumer waits on all lines at once and sleeps meanwhile
 (no spinning). Who hangs up ends: a producer whose line is closed goes, and one that is busy and does not hear it is
 ended by a signal.
 """
@@ -8,13 +8,10 @@ ended by a signal.
 import atexit
 import os
 import pickle
-import signal
 import tempfile
-import threading
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
-from multiprocessing.connection import Connection, wait
+from collections.abc import Sequence
+from multiprocessing.connection import wait
 from multiprocessing.util import Finalize
 from pathlib import Path
 from time import monotonic, sleep
@@ -25,36 +22,43 @@ import torch.multiprocessing as multiprocessing
 from ..enums import SharingStrategy
 from ..loading.faults import death
 from . import fork_server, shared_memory
+from .interrupts import interrupts_held
 from .layout import Layout, parsers
-from .lines import Line, wait_for
+from .line import NOTHING, Line, pair, ready
 from .producing import Memory, Stop, Supply, produce
 
 _LOOK_AGAIN = 0.5  # seconds of silence after which it is asked whether the producers are alive
 _LAST_ITEM = 1.0  # seconds that a producer may take over the item at hand once it is told to end
 _LAST_WORDS = 5.0  # seconds in which a producer ends what it has started itself
+_HURRY = 0.1  # seconds after which ending looks whether it was interrupted
 
 # A fork copies the ends of all lines; a copy that stays open would hide that its owner has hung up.
-_ends: "weakref.WeakSet[Connection]" = weakref.WeakSet()
-_crews: "weakref.WeakSet[Producers]" = weakref.WeakSet()
+_ends: "weakref.WeakSet[Line]" = weakref.WeakSet()
+# Strong: who is interrupted while it ends its producers must not be the last to know of them.
+_crews: "set[Producers]" = set()
 
 
 class Producers:
-    """The producers of one ring, running. RuntimeError from `receive` when one has ended by itself."""
+    """The producers of one ring. RuntimeError from `receive` when one has ended by itself."""
 
-    def __init__(self, supply: Supply, count: int, strategy: SharingStrategy) -> None:
-        """Start them; SharingStrategy says how each gets the supply."""
+    def __init__(self) -> None:
+        """None is there yet: whoever starts them has made sure before that they will be ended."""
         self.owner = os.getpid()
         self.lines: list[Line] = []
         self.processes: list[Any] = []
         self.filed: list[_Filed] = []
-        _crews.add(self)
         # ASYNC-8: a process of multiprocessing joins its children, before exit handlers and without saying a word.
         self.last = Finalize(None, _end_all, exitpriority=0)
+        _crews.add(self)
+
+    def start(self, supply: Supply, count: int, strategy: SharingStrategy) -> None:
+        """Start so many; SharingStrategy says how each gets the supply. All or none: what fails ends those before."""
         if strategy is SharingStrategy.ForkServer:
             fork_server.ensure_running()
         try:
             for number in range(count):
-                with _uninterrupted():
+                # ASYNC-8: an interrupt in the middle would leave a process that nobody knows.
+                with interrupts_held():
                     self._start(supply, number, strategy)
         except BaseException:
             self.end()
@@ -63,33 +67,38 @@ class Producers:
     def _start(self, supply: Supply, number: int, strategy: SharingStrategy) -> None:
         method = {SharingStrategy.Fork: "fork", SharingStrategy.ForkServer: "forkserver"}.get(strategy, "spawn")
         context: Any = multiprocessing.get_context(method)
-        ours, theirs = context.Pipe()
+        ours, theirs = pair()
         others = [ours, *_ends] if method == "fork" else []
         _ends.add(ours)
-        self.lines.append(Line(ours))
-        given: Any = supply
-        if strategy is SharingStrategy.FileSystem:
-            # Kept, because it is read only when the process has come up.
-            given = _Filed(supply)
-            self.filed.append(given)
-        arguments = (theirs, given, number, others, {} if method == "fork" else parsers())
-        process = context.Process(target=produce, args=arguments, name=f"producer-{number}")
+        self.lines.append(ours)
         try:
+            given: Any = supply
+            if strategy is SharingStrategy.FileSystem:
+                # Kept, because it is read only when the process has come up.
+                given = _Filed(supply)
+                self.filed.append(given)
+            arguments = (theirs, given, number, others, {} if method == "fork" else parsers())
+            process = context.Process(target=produce, args=arguments, name=f"producer-{number}")
             process.start()
             self.processes.append(process)
         finally:
             theirs.close()
 
     def send(self, number: int, message: Any) -> None:
-        """Tell a producer something, without waiting. One that has ended is noticed by `receive`."""
+        """Tell a producer something, now or when it has room for it. One that has ended is noticed by `receive`."""
+        # ERROR-7: never waits, since who hangs does not empty its line, and the timeout is that of `receive`.
         self.lines[number].send(message)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something that was sent could not be written yet."""
+        return any(line.unsent for line in self.lines)
 
     def share(self, layout: Layout, slots: int) -> Any:
         """Make the memory of the slots, and give it to all producers; return it as a tensor of uint8."""
         descriptor = shared_memory.create(slots * layout.slot_bytes)
         for line in self.lines:
-            line.send(Memory(layout))
-            line.send_descriptor(descriptor)
+            line.send(Memory(layout), os.dup(descriptor))
         return shared_memory.attach(descriptor)
 
     def receive(self, timeout: float = 0) -> Any:
@@ -99,16 +108,20 @@ class Producers:
         """
         deadline = monotonic() + timeout
         while True:
-            rest = deadline - monotonic() if timeout else _LOOK_AGAIN
-            ready = wait_for(self.lines, min(rest, _LOOK_AGAIN))
-            if ready:
+            rest = deadline - monotonic() if timeout else _LAST_WORDS
+            found = ready(self.lines, min(rest, _LOOK_AGAIN))
+            for line, process in zip(self.lines, self.processes, strict=True):
+                if line.fileno() not in found:
+                    continue
                 try:
-                    return self.lines[ready[0]].connection.recv()
-                except (EOFError, OSError):
-                    # It hung up, and has ended or is about to.
-                    self._join(_LAST_WORDS, [self.processes[ready[0]]])
+                    message = line.receive()
+                except EOFError:
+                    # It hung up, and has ended or is about to; unless it has closed what it had open, and lives on.
+                    self._join([process], min(max(rest, 0.0), _LAST_WORDS))
                     raise death(self._codes()) from None
-            if codes := self._codes():
+                if message is not NOTHING:
+                    return message
+            if not found and (codes := self._codes()):
                 raise death(codes)
             if timeout and monotonic() >= deadline:
                 raise RuntimeError(
@@ -121,61 +134,53 @@ class Producers:
         return [process.exitcode for process in self.processes if not process.is_alive()]
 
     def end(self) -> None:
-        """Hang up, and end every producer. May be called any number of times."""
-        if self.owner != os.getpid():
-            return  # a fork has copied the object, and not the processes
-        try:
-            self._hang_up()
-        except BaseException:
-            # A second interrupt. One that hangs would keep this process from ending, too.
-            for process in self.processes:
-                process.kill()
-            raise
-        for process in self.processes:
-            # ASYNC-8, LEAK-1, LEAK-2
-            process.close()
-        self.lines, self.processes, self.filed = [], [], []
-        self.last.cancel()
+        """Hang up, and end every producer. May be called any number of times.
 
-    def _hang_up(self) -> None:
+        An interrupt meanwhile ends them at once, and is raised when they have ended.
+        """
+        if self.owner != os.getpid():
+            # A fork has copied the object, and not the processes.
+            _crews.discard(self)
+            return
+        try:
+            with interrupts_held() as interrupts:
+                self._end(interrupts)
+        except KeyboardInterrupt:
+            # Perhaps before it was held.
+            with interrupts_held() as interrupts:
+                self._end([*interrupts, 0])
+            raise
+
+    def _end(self, interrupts: Sequence[int]) -> None:
         for line in self.lines:
-            if not line.connection.closed:
-                line.send(Stop())
-                line.close()
-        self._join(_LAST_ITEM, self.processes)
+            line.send(Stop())
+            line.close()
+        self.lines = []
+        self._join(self.processes, _LAST_ITEM, interrupts)
         for end in ("terminate", "kill"):
             for process in self.processes:
                 if process.is_alive():
                     getattr(process, end)()
-            self._join(_LAST_WORDS, self.processes)
+            self._join(self.processes, _LAST_WORDS, interrupts if end == "terminate" else ())
+        for process in self.processes:
+            # ASYNC-8, LEAK-1, LEAK-2
+            if not process.is_alive():
+                process.close()
+        self.processes, self.filed = [], []
+        self.last.cancel()
+        _crews.discard(self)
 
-    def _join(self, seconds: float, processes: list[Any]) -> None:
+    def _join(self, processes: Sequence[Any], seconds: float, interrupts: Sequence[int] = ()) -> None:
+        """Wait until they have ended, or the time is over, or there was an interrupt."""
         deadline = monotonic() + seconds
-        # Asked for once in each round: one that ends between two questions would be waited for in vain.
-        while alive := [process.sentinel for process in processes if process.is_alive()]:
+        # Asked for once in each round: who ends between two questions would be waited for in vain.
+        while not interrupts and (alive := [process.sentinel for process in processes if process.is_alive()]):
             rest = deadline - monotonic()
-            if rest <= 0 or not wait(alive, rest):
+            if rest <= 0:
                 return
-            # A process that has closed all that it had open looks as if it had ended, and lives on.
-            sleep(0.001)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let an interrupt wait until a process has been started, and is known: else nobody would end it."""
-    before = signal.getsignal(signal.SIGINT)
-    # Only the main thread is interrupted. A mask would not do: the signal would go to another thread, and so come.
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
-            signal.raise_signal(signal.SIGINT)
+            if wait(alive, min(rest, _HURRY)):
+                # One that has closed what it had open looks as if it had ended, and may live on.
+                sleep(0.001)
 
 
 class _Filed:
@@ -199,7 +204,7 @@ def _read_once(path: str) -> Any:
 
 
 def _end_all() -> None:
-    for crew in list(_crews):
+    for crew in tuple(_crews):
         crew.end()
 
 

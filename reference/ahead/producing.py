@@ -11,14 +11,13 @@ import signal
 from collections import deque
 from contextlib import suppress
 from multiprocessing import parent_process
-from multiprocessing.connection import Connection, wait
-from multiprocessing.reduction import recv_handle
 from typing import Any, NamedTuple, Protocol
 
 import torch
 
 from ..loading.faults import Failure
 from .layout import ICustomArgParser, Layout, adopt, layout_of
+from .line import NOTHING, Line, ready, send_whole
 from .ring import Content, Place
 from .shared_memory import attach
 
@@ -45,7 +44,7 @@ class Stop(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """The slots have this layout; their memory follows as a descriptor."""
+    """The slots have this layout; their memory comes along as a descriptor."""
 
     layout: Layout
 
@@ -85,31 +84,32 @@ class Supply(Protocol):
 
 
 def produce(
-    line: Connection,
+    line: Line,
     supply: Supply,
     number: int,
-    others: list[Connection],
+    others: list[Line],
     parsers: dict[type, ICustomArgParser],
 ) -> None:
     """Be a producer until the consumer hangs up.
 
     `others` are ends of lines that a fork has copied, `parsers` are registered where no fork has copied them.
     """
-    adopt(parsers)
-    # The consumer's to decide: it gets the same interrupt, and hangs up.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # No SystemExit: that is how a dataset may exit, which is an error to be told.
-    signal.signal(signal.SIGTERM, _interrupt)
-    for other in others:
-        other.close()
-    torch.set_num_threads(1)
-    # What a fork has inherited is not this process's to collect; looking at it would copy its pages.
-    gc.freeze()
     with suppress(EOFError, OSError, KeyboardInterrupt):
-        _Producer(line, supply, number).work()
-    # It ends by itself now, and joins the workers that it has: an interrupt there would be told with a traceback.
-    with suppress(KeyboardInterrupt):
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        # The consumer's to decide: it gets the same interrupt, and hangs up.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            # No SystemExit: that is how a dataset may exit, which is an error to be told.
+            signal.signal(signal.SIGTERM, _interrupt)
+            adopt(parsers)
+            for other in others:
+                other.close()
+            torch.set_num_threads(1)
+            # What a fork has inherited is not this process's to collect; looking at it would copy its pages.
+            gc.freeze()
+            _Producer(line, supply, number).work()
+        finally:
+            # ASYNC-8: it is ending, and who breaks off the joining of its own workers leaves a traceback.
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _interrupt(*_: object) -> None:
@@ -117,7 +117,7 @@ def _interrupt(*_: object) -> None:
 
 
 class _Producer:
-    def __init__(self, line: Connection, supply: Supply, number: int) -> None:
+    def __init__(self, line: Line, supply: Supply, number: int) -> None:
         self.line = line
         self.supply = supply
         self.orders: deque[Order] = deque()
@@ -125,32 +125,43 @@ class _Producer:
         self.layout: Layout | None = None
         self.slots: dict[int, list[torch.Tensor]] = {}
         self.memory = torch.empty(0)
+        parent = parent_process()
+        assert parent is not None
+        assert parent.pid is not None
+        self.parent = parent.pid
+        self.parent_ends = int(parent.sentinel)
         supply.open(number)
 
     def work(self) -> None:
         """Carry out orders. EOFError when the consumer has hung up."""
         while True:
-            while not self.orders or self.line.poll():
-                self._listen()
+            while self._listen(waits=not self.orders):
+                pass
+            if not self.orders:
+                continue
             order = self.orders.popleft()
             if order.place.epoch < self.wanted:
                 # Nobody reads what would be written: the consumer only waits for the slot.
-                self.line.send(Said(order.slot, Content.END))
+                self._say(Said(order.slot, Content.END))
             else:
-                self.line.send(self._carry_out(order))
+                self._say(self._carry_out(order))
 
-    def _listen(self) -> None:
-        parent = parent_process()
-        assert parent is not None
-        ready: list[Any] = []
-        while not ready:
-            ready = wait([self.line, parent.sentinel], _LOOK_AGAIN)
-            if not ready and parent.pid is not None:
+    def _say(self, message: Any) -> None:
+        send_whole(self.line, message, self.parent_ends)
+
+    def _listen(self, waits: bool) -> bool:
+        """Take in one message, if there is one or it may be waited for; return whether one was there."""
+        message = self.line.receive()
+        while message is NOTHING:
+            if not waits:
+                return False
+            found = ready([self.line], _LOOK_AGAIN, (self.parent_ends,))
+            if not found:
                 # A fork of the parent may keep both open: an error if there is no such process any more.
-                os.kill(parent.pid, 0)
-        if self.line not in ready:
-            raise EOFError("The consumer's process has ended.")
-        message = self.line.recv()
+                os.kill(self.parent, 0)
+            elif self.line.fileno() not in found:
+                raise EOFError("The consumer's process has ended.")
+            message = self.line.receive()
         if isinstance(message, Stop):
             raise EOFError("The consumer wants nothing more.")
         if isinstance(message, Order):
@@ -159,7 +170,8 @@ class _Producer:
             self.wanted = message.epoch
         else:
             self.layout = message.layout
-            self.memory = attach(recv_handle(self.line))
+            self.memory = attach(self.line.descriptor())
+        return True
 
     def _carry_out(self, order: Order) -> Said:
         try:
@@ -190,9 +202,9 @@ class _Producer:
 
     def _agree(self, layout: Layout) -> None:
         """Tell the consumer the layout, and wait for the memory that it makes."""
-        self.line.send(layout)
+        self._say(layout)
         while self.layout is None:
-            self._listen()
+            self._listen(waits=True)
 
     def _views(self, slot: int) -> list[torch.Tensor]:
         assert self.layout is not None

@@ -32,3 +32,25 @@ def attach(descriptor: int) -> torch.Tensor:
     finally:
         os.close(descriptor)
     return torch.frombuffer(mapped, dtype=torch.uint8)
+
+
+def holding(data: bytes) -> int:
+    """Return the descriptor of new shared memory that holds these bytes."""
+    descriptor = create(len(data))
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.pwrite(descriptor, rest, len(data) - len(rest)) :]
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def held(descriptor: int, size: int) -> bytes:
+    """Return what shared memory holds, and close the descriptor."""
+    try:
+        with mmap.mmap(descriptor, size) as mapped:
+            return mapped[:]
+    finally:
+        os.close(descriptor)

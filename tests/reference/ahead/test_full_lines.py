@@ -18,7 +18,7 @@ TEXT = "x" * 1_000_000
 
 def fails(line: Connection, act: Any, batch_size: int, slots: int) -> None:
     """Read until there is an error, and tell its type, and how many steps came before."""
-    dataset = Faulty(20 * batch_size, batch_size, act)
+    dataset = Faulty(100 * batch_size, batch_size, act)
     made = loader(dataset, batch_size, async_options={"buffer_size": slots}, timeout=2)
     steps, error = until_error(iter(made))
     made.terminate()
