@@ -13,7 +13,7 @@ from ..loading.faults import Failure
 from ..loading.worker import seed_generators
 from .graph import Pipe, shard
 from .messages import Begin, Job, close, fill, leave, name_process, packed, parent, raising, settle
-from .seeds import Scope, found_in_worker, random_pipes, seed_pipes, set_number
+from .seeds import Scope, found_in_worker, renumber_pipes, seed_pipes
 
 _DISPATCHER = 2**31  # stands for a worker's number where this process's generators are seeded
 
@@ -21,8 +21,7 @@ _DISPATCHER = 2**31  # stands for a worker's number where this process's generat
 def dispatch(line: Connection, workers: list[Connection], pipe: Pipe, noted: list[int], job: Job) -> None:
     """Be the dispatcher until the main process hangs up."""
     settle([line, *workers])
-    for each, number in zip(random_pipes(pipe), noted, strict=True):
-        set_number(each, number)
+    renumber_pipes(pipe, noted)
     dispatcher = _Dispatcher(line, workers, job)
     try:
         dispatcher.run(pipe)

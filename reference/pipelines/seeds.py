@@ -156,6 +156,12 @@ def numbers(end: Pipe) -> list[int]:
     return [vars(pipe)[_NUMBER] for pipe in random_pipes(end)]
 
 
+def renumber_pipes(end: Pipe, noted: list[int]) -> None:
+    """Give the copies of a graph's random pipes the numbers that `numbers` told of the originals, in that order."""
+    for pipe, number in zip(random_pipes(end), noted, strict=True):
+        set_number(pipe, number)
+
+
 def set_number(pipe: Pipe, number: int) -> None:
     """Write a pipe's number on it. On a pipe that is not random it is the highest of those that it stands for."""
     pipe.__dict__[_NUMBER] = number

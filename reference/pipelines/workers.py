@@ -19,7 +19,7 @@ from ..loading.worker import seed_generators
 from .beginning import begun, checked
 from .graph import Pipe, adopt_shares, check_sharding, shard, walk
 from .messages import Begin, Job, More, WorkerInfo, close, fill, leave, packed, parent, raising, settle
-from .seeds import LATE, Found, Scope, SeedGenerator, found_in_worker, number_pipes, random_pipes, set_number
+from .seeds import LATE, Found, Scope, SeedGenerator, found_in_worker, number_pipes, renumber_pipes
 
 
 def initialised(pipe: Pipe, info: WorkerInfo, init: Callable[..., Any] | None) -> Pipe:
@@ -113,8 +113,7 @@ def work(line: Connection, dispatcher: Connection | None, pipe: Pipe, noted: lis
     info = torch_worker.WorkerInfo(id=job.info.worker_id, num_workers=job.info.num_workers, seed=0, dataset=pipe)
     torch_worker._worker_info = info
     inbox = Inbox(dispatcher) if dispatcher is not None else None
-    for each, number in zip(random_pipes(pipe), noted, strict=True):
-        set_number(each, number)
+    renumber_pipes(pipe, noted)
     worker = _Worker(line, inbox, job)
     try:
         worker.run(pipe)
