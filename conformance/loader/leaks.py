@@ -60,7 +60,8 @@ def left_behind(before: Resources, temporary: str | None, grace: float) -> list[
             break
         select.select([], [], [], 0.02)
         now = held(temporary)
-        strangers |= now.segments - at_first.segments - _own(now.segments)
+        if came := now.segments - at_first.segments:
+            strangers |= came - _own(came)
     return left
 
 

@@ -135,7 +135,7 @@ def pair() -> tuple[Line, Line]:
     return Line(ours), Line(theirs)
 
 
-def ready(lines: list[Line], seconds: float | None, others: tuple[int, ...] = ()) -> list[int]:
+def ready(lines: list[Line], seconds: float, others: tuple[int, ...] = ()) -> list[int]:
     """Wait, and return the descriptors of lines and others on which something has come, or that have hung up.
 
     What is unsent is written as soon as there is room, which ends the wait as well.
@@ -146,7 +146,7 @@ def ready(lines: list[Line], seconds: float | None, others: tuple[int, ...] = ()
         poll.register(descriptor, select.POLLIN | (select.POLLOUT if line.unsent else 0))
     for other in others:
         poll.register(other, select.POLLIN)
-    found = poll.poll(None if seconds is None else max(0.0, seconds) * 1000)
+    found = poll.poll(max(0.0, seconds) * 1000)
     for descriptor, event in found:
         if event & select.POLLOUT:
             by_descriptor[descriptor].flush()

@@ -91,7 +91,7 @@ def test_an_interrupt_hurries_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     join: Callable[..., None] = Producers._join
 
     def interrupted(*how: Any) -> None:
-        if len(waits) == 0:
+        if not waits:
             os.kill(os.getpid(), signal.SIGINT)
         waits.append(how)
         join(*how)
