@@ -1,7 +1,15 @@
 """Chapter 10, faults: the judges of ERROR-* and LEAK-*, on scenarios in which something goes wrong, once."""
 
 from conformance.contract import Claims
-from conformance.loader.judging import before_the_fault, failed_while_loading, fails_anyway, missed, repeats, show
+from conformance.loader.judging import (
+    before_the_fault,
+    failed_while_loading,
+    fails_anyway,
+    missed,
+    refuses_the_type,
+    repeats,
+    show,
+)
 from conformance.loader.runs import FIRST_EPOCH
 from conformance.loader.scenario import DEADLY, FAULTS, Scenario
 from conformance.trace import Failure, RankRun, Topic, Trace
@@ -260,8 +268,10 @@ def _nothing_left(scenario: Scenario, trace: Trace, topic: Topic, why: str) -> V
 def memory_does_not_grow(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Many epochs later the processes hold as much memory as before."""
     (rank,) = trace.main.ranks
-    if scenario.kind != "large" or rank.failure:
+    if scenario.kind != "large":
         return None
+    if rank.failure:
+        return [] if refuses_the_type(rank) else None
     grown = int(rank.remark("memory"))
     if grown <= _GROWTH:
         return []

@@ -191,6 +191,11 @@ def as_undisturbed(scenario: Scenario, claims: Claims, trace: Trace, epoch: Epoc
     return epoch.samples == expected if in_order else sorted(epoch.samples) == sorted(expected)
 
 
+def refuses_the_type(rank: RankRun) -> bool:
+    """Whether a loader that takes samples of some types only says so, with the name of the one that it does not."""
+    return rank.failure is not None and rank.failure.kind == "raised" and bool(rank.remark("named"))
+
+
 def failed_while_loading(rank: RankRun) -> bool:
     """Whether a loader that reads the whole dataset in `load` failed there: before any epoch, and it is right to."""
     return rank.failure is not None and rank.failure.kind == "raised" and rank.failure.where == "load"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.loader import starting
 from conformance.loader.asked import arguments_of
 from conformance.loader.patience import patience_with
 from conformance.loader.scenario import Scenario, Variant, simpler
@@ -102,7 +103,7 @@ def run(lane: Lane, name: str, how: Circumstances) -> Run:
     """Make one run."""
     ranks = [0] if how.scenario.refusal else range(how.scenario.world_size)
     tasks = [_task(lane, how, rank) for rank in ranks]
-    patience = patience_with(how.scenario, lane.patience)
+    patience = patience_with(how.scenario, lane.patience) + starting.granted(lane, how.scenario)
     return Run(name, lane.run(tasks, shift=how.other_process, patience=patience))
 
 
@@ -118,6 +119,7 @@ def _task(lane: Lane, how: Circumstances, rank: int) -> Task:
         meets=lane.claims.ranks == "process_group",
         conducts=how.scenario.conducted.module,
         saved=how.saved,
+        starting=how.scenario.num_workers * starting.for_one(lane) if how.scenario.fault.startswith("hang") else 0.0,
     )
 
 

@@ -32,10 +32,6 @@ known_failures: dict[str, Any] = {
     ),
     "WORK-17": [
         dict(
-            case="WORK-17-n3,w1,b3,keep,kind=none",
-            reason="default_collate refuses None with a TypeError",
-        ),
-        dict(
             case="WORK-17-n3,w1,b3,keep,kind=tuple",
             reason="default_collate makes a list of a tuple, for backwards compatibility",
             issue="https://github.com/pytorch/pytorch/issues/48419",

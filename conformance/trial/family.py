@@ -1,6 +1,6 @@
 """What the middle knows of a wing: the families of scenarios that it has, and nothing else."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -32,6 +32,8 @@ class Family(Generic[S]):
     `may_fail`: whether an error is allowed, whatever the clauses say, because something was to fail or the request
     can't be met. To hang or to die is never allowed.
 
+    `few`: those of the scenarios that are tried, where each takes long with this implementation; all of them else.
+
     `smoke`: why the adapter can't be used, or "", before anything is judged. `notes`: what a reader of the report must
     know beside the outcomes. `promises`: what the clauses that held entitle to, weakest first.
     """
@@ -48,6 +50,7 @@ class Family(Generic[S]):
     hides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     of_failed_runs: tuple[str, ...] = ()
     may_fail: Callable[[S, Claims], bool] = lambda scenario, claims: False
+    few: Callable[[Lane, Tier, Sequence[S]], Sequence[S]] = lambda lane, tier, scenarios: scenarios
     smoke: Callable[[Lane, Claims], str] = lambda lane, claims: ""
     notes: Callable[[Claims], Iterable[str]] = lambda claims: ()
     promises: Callable[[Claims, frozenset[str]], Iterable[str]] = lambda claims, held: ()

@@ -209,6 +209,8 @@ class Session:
         # A family that is not drawn has as many scenarios at a higher tier as at the gate.
         is_drawn = FAMILIES[clause.family].drawn is not None
         share = self.tier.floor_share if is_drawn else min(1.0, self.tier.floor_share)
+        if result.is_short:
+            share = min(share, TIERS["quick"].floor_share)
         floor = max(1, round(clause.floor * share))
         if exercised < floor:
             # What a tolerated fault hides is tolerated with it; one that is violated fails the run by itself as well.

@@ -3,6 +3,7 @@
 from conformance.loader.runs import runs, without_workers
 from conformance.loader.scenario import from_code, may_fail
 from conformance.loader.simpler import simplified
+from conformance.loader.starting import few
 from conformance.trial.family import Family
 from conformance.workers import drawn, judges, judges_life
 
@@ -22,6 +23,7 @@ FAMILIES = (
         twins=without_workers,
         of_failed_runs=("WORK-1",),
         may_fail=may_fail,
+        few=few,
     ),
     Family(
         "iterable",
@@ -33,5 +35,6 @@ FAMILIES = (
         simplified,
         of_failed_runs=("WORK-3", "WORK-4"),
         may_fail=may_fail,
+        few=few,
     ),
 )

@@ -6,6 +6,7 @@ from conformance.loader.judging import (
     failed_while_loading,
     fails_anyway,
     missed,
+    refuses_the_type,
     repeats,
     show,
 )
@@ -131,10 +132,12 @@ def kept_batches_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
 
 @clause("WORK-17", family="samples", dataset="any", floor=5)
 def types_survive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Collating keeps values and types."""
+    """Collating keeps values and types, or refuses the samples with an error that names their type."""
     if scenario.kind in ("", "buffer", "large"):
         return None
     (rank,) = trace.main.ranks
+    if refuses_the_type(rank):
+        return []
     told = rank.failure.sentence() if rank.failure else rank.remark("types")
     if told:
         expected = "values and types as the dataset gives them, in columns or as a list"
