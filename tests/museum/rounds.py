@@ -1,7 +1,7 @@
 """A round: loaders that people wrote who had seen neither judges nor museum, judged at the gate.
 
 `python -m tests.museum.rounds FOLDER` judges each adapter of FOLDER/broken/*.py, which must be killed, and of
-FOLDER/correct/*.py, which must not be accused; prints each verdict and the round's figures; and writes FOLDER/round.json.
+FOLDER/correct/*.py, which must not be accused; prints each verdict and the figures; and writes FOLDER/round.json.
 What got past is told in specs/misses.md, and joins the museum only after its round was counted.
 """
 
