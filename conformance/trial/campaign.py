@@ -60,14 +60,9 @@ class Result:
 
 
 def joined(one: Result, other: Result) -> Result:
-    """What two campaigns learned together; a case of the first counts more."""
+    """What two campaigns learned of clauses together; a case of the first counts more."""
     exercised = {clause: times + other.exercised.get(clause, 0) for clause, times in one.exercised.items()}
-    return Result(
-        exercised,
-        {**other.cases, **one.cases},
-        {**other.unconfirmed, **one.unconfirmed},
-        one.unowned or other.unowned,
-    )
+    return Result(exercised, {**other.cases, **one.cases}, {**other.unconfirmed, **one.unconfirmed})
 
 
 class Campaign:

@@ -64,10 +64,10 @@ def observe(lane: Lane, family: Family[S], scenario: S) -> Trace:
 
 def with_twins(lane: Lane, family: Family[Any], trace: Trace) -> Trace:
     """The trace with the runs more that its family makes for a clause in doubt; they are made once."""
-    if trace.doubted:
+    if family.name in trace.doubted:
         return trace
     assert family.twins is not None, f"the family {family.name} makes no twins"
-    return Trace(trace.scenario, (*trace.runs, *family.twins(lane, trace)), doubted=True)
+    return Trace(trace.scenario, (*trace.runs, *family.twins(lane, trace)), trace.doubted | {family.name})
 
 
 def _without_states(run: Run) -> Run:

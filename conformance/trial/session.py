@@ -67,6 +67,8 @@ class Session:
             self.fleet.close()
             raise
         self._results: dict[str, Result] = {}
+        # The families whose failure that no clause owns was told.
+        self._told: set[str] = set()
         self._known_kinds: dict[str, frozenset[str]] = {}
         self._known_cases: dict[str, tuple[KnownCase, ...]] = {}
 
@@ -185,10 +187,12 @@ class Session:
 
     def _judged(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
         outcome = self._judged_alone(clause, result, blank)
-        # One clause of the family tells it: the first that was asked for and has nothing else to tell.
-        if result.unowned and outcome.status == "HOLDS":
-            (scenario, failure), result.unowned = result.unowned, None
-            return replace(outcome, status="NOT EXERCISED", note=of_nobody(clause, scenario, failure))
+        # One clause tells what a family has: the first that was asked for and has nothing else to tell.
+        for family in (clause.family, clause.also):
+            unowned = self._results[family].unowned if family in self._results else None
+            if unowned and family not in self._told and outcome.status == "HOLDS":
+                self._told.add(family)
+                return replace(outcome, status="NOT EXERCISED", note=of_nobody(clause, *unowned))
         return outcome
 
     def _judged_alone(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
