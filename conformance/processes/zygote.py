@@ -202,7 +202,7 @@ def main() -> None:
     def load() -> tuple[Implementation, Origin]:
         implementation = resolve(settings["implementation"])
         huge_pages.gather()
-        return implementation, origin_of(implementation.home)
+        return implementation, origin_of(implementation.home, implementation.shape)
 
     try:
         serve(control, load, settings["workdir"])

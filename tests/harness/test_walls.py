@@ -15,18 +15,20 @@ WINGS = ("epochs", "workers", "ahead", "device", "launch", "pipelines", "restart
 # What a room may import of the others, nearest first. What two wings need stands in `loader` (if it is about loaders)
 # or in `trial`; what a wing is asked by the middle is a field of `trial.family.Family`.
 BELOW = {
-    "contract": (),
+    "shapes": (),
+    "contract": ("shapes",),
     "trace": (),
     "peers": ("contract",),
-    "processes": ("contract", "trace", "peers"),
-    "trial": ("processes", "contract", "trace"),
+    "processes": ("contract", "trace", "peers", "shapes"),
+    "trial": ("processes", "contract", "trace", "shapes"),
     "loader": ("trial", "processes", "contract", "trace"),
     **dict.fromkeys(WINGS, ("loader", "trial", "processes", "contract", "trace")),
     "clauses": (*WINGS, "trial"),
-    "report": ("clauses", "loader", "trial", "processes", "peers", "contract", "trace"),
+    "report": ("shapes", "clauses", "loader", "trial", "processes", "peers", "contract", "trace"),
     "matrix": ("report", "clauses", "trial", "processes", "peers", "contract"),
     "plugin": ("report", "clauses", "trial", "processes", "contract"),
-    "cli": ("matrix", "report", "clauses", "trial", "processes", "contract"),
+    "claiming": ("report", "shapes", "clauses", "trial", "processes", "contract"),
+    "cli": ("claiming", "matrix", "report", "clauses", "trial", "processes", "contract"),
     "conftest": ("plugin",),
     # `check()`, which imports when it is called.
     "": ("report", "trial", "processes"),
