@@ -7,7 +7,7 @@ what that loader promises. A promise that is not made is not judged; an unknown 
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 Policy = Literal["drop", "pad", "uneven"]
 
@@ -127,11 +127,29 @@ class Claims:
         return {**dataclasses.asdict(self), **{name: list(getattr(self, name)) for name in CHOICES}}
 
 
+class Elsewhere(Protocol):
+    """What stands between the suite and a loader that runs beside the rank's process, and not in it."""
+
+    @property
+    def beyond(self) -> Mapping[str, str]:
+        """The clauses that can't be judged so, and why."""
+        ...
+
+    def begin(self) -> None:
+        """Have in this process what is needed, before anything is asked for or counted."""
+        ...
+
+    def complaint(self) -> str:
+        """What of the other side could not be understood, which says nothing of the loader; or ""."""
+        ...
+
+
 @dataclass(frozen=True)
 class Implementation:
     """An implementation under test: where it came from, its `load`, its claims, and what else its adapter offers.
 
     `offers` are the functions of OFFERS that it has, by name; `home` is the module that the adapter is written in.
+    `elsewhere` is there for one that is no Python (`bridge/`).
     """
 
     name: str
@@ -141,6 +159,7 @@ class Implementation:
     known_failures: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     offers: Mapping[str, Callable[..., Any]] = dataclasses.field(default_factory=dict)
     home: str = ""
+    elsewhere: Elsewhere | None = None
 
 
 # Claims that have one of some values.
