@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import repeat
 from operator import getitem
-from typing import Any
+from typing import Any, Protocol
 
 from conformance.bridge.handles import Handles, Owner, Raised, Stream
-from conformance.bridge.process import LONGEST, Gone, Process
+from conformance.bridge.process import LONGEST, Gone
 from conformance.contract import AdapterError
 
 Message = Mapping[str, Any]
@@ -41,6 +41,17 @@ class Misspoken(AdapterError):
     """A line of the command can't be understood. The message says which one, and what is expected."""
 
 
+class Line(Protocol):
+    """Lines to a process and from it, as `process.Process` has them."""
+
+    def send(self, line: bytes, deadline: float | None = None) -> None:
+        """Write a line."""
+
+    def receive(self, deadline: float | None = None) -> bytes:
+        """The next line."""
+        ...
+
+
 class _End(Exception):
     """A stream has come to its end. (Not StopIteration, which a sample may raise.)"""
 
@@ -58,7 +69,7 @@ class Exchange:
 
     def __init__(
         self,
-        process: Process,
+        process: Line,
         deadline: Callable[[], float | None] = lambda: None,
         at_end: Callable[[], None] = lambda: None,
         tap: Callable[[str, str], None] = lambda side, line: None,
@@ -209,7 +220,8 @@ class Exchange:
             rule = "that was never given, or was let go of with its iterator; name one that is valid"
             self._complain(answer, order, f"names {json.dumps(number)}, a handle {rule}")
         if not isinstance(thing, kind):
-            self._complain(answer, order, f"names {number}, which is no {kind.__name__.lower()}; name one that is")
+            wanted = "what a sample raised" if kind is Raised else "a stream"
+            self._complain(answer, order, f"names {number}, a handle of something else; name one of {wanted}")
         return thing
 
     # --- questions ------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ BELOW = {
     **dict.fromkeys(WINGS, ("loader", "trial", "processes", "contract", "trace")),
     "clauses": (*WINGS, "trial"),
     "report": ("clauses", "loader", "trial", "processes", "peers", "bridge", "contract", "trace"),
+    "vectors": ("clauses", "bridge", "loader", "trial", "contract", "trace"),
     "matrix": ("report", "clauses", "trial", "processes", "peers", "contract"),
     "plugin": ("report", "clauses", "trial", "processes", "contract"),
     "cli": ("matrix", "report", "clauses", "trial", "processes", "bridge", "contract"),
