@@ -203,13 +203,8 @@ def _shuffled() -> Iterator[Other]:
     yield "as bad unshuffled", asked, _SHUFFLED, epochs([3, 0, 4, 1, 3]), {"unshuffled": epochs(again)}
     ranks = [[[[5], [2], [7], [1]]], [[[0], [3], [5], [6]]]]
     unshuffled = [[[[0], [2], [4], [6]]], [[[1], [3], [5], [7]]]]
-    yield (
-        "each rank has a permutation of its own",
-        Scenario(8, 2, shuffle=True),
-        _SHUFFLED,
-        ranks,
-        {"unshuffled": unshuffled},
-    )
+    asked = Scenario(8, 2, shuffle=True)
+    yield "each rank has a permutation of its own", asked, _SHUFFLED, ranks, {"unshuffled": unshuffled}
     ranks = [[[[5], [2], [7], [1]]], [[[0], [3], [4], [6]]]]
     yield "all ranks slice one permutation", asked, _SHUFFLED, ranks, {"unshuffled": unshuffled}
     asked = Scenario(3, 1, 2, shuffle=True, drop_last=True, epochs=MANY)

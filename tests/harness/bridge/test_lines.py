@@ -75,7 +75,7 @@ START = '{"version":1,"claims":{}}'
 )
 def test_a_wrong_introduction_is_told(lines: list[str], told: str) -> None:
     """What a command says of itself is understood, or an error that says what is wrong."""
-    with pytest.raises(AdapterError, match="version|line|claim|has|rank|error") as error:
+    with pytest.raises(AdapterError, match=r"version|line|claim|has|rank|error") as error:
         introduced(answering(*lines), 30.0)
     assert told in str(error.value)
 
