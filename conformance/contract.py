@@ -7,7 +7,7 @@ what that loader promises. A promise that is not made is not judged; an unknown 
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from conformance.shapes.shape import Shape
 
@@ -132,12 +132,30 @@ class Claims:
         return {name: value for name, value in claims.items() if value or name not in LIMITS}
 
 
+class Elsewhere(Protocol):
+    """What stands between the suite and a loader that runs beside the rank's process, and not in it."""
+
+    @property
+    def beyond(self) -> Mapping[str, str]:
+        """The clauses that can't be judged so, and why."""
+        ...
+
+    def begin(self) -> None:
+        """Have in this process what is needed, before anything is asked for or counted."""
+        ...
+
+    def complaint(self) -> str:
+        """What of the other side could not be understood, which says nothing of the loader; or ""."""
+        ...
+
+
 @dataclass(frozen=True)
 class Implementation:
     """An implementation under test: where it came from, its `load`, its claims, and what else its adapter offers.
 
     `offers` are the functions of OFFERS that it has, by name; `home` is the module that the adapter is written in.
     `shape` is what was found out about an implementation that has no adapter.
+    `elsewhere` is there for one that is no Python (`bridge/`).
     """
 
     name: str
@@ -148,6 +166,7 @@ class Implementation:
     offers: Mapping[str, Callable[..., Any]] = dataclasses.field(default_factory=dict)
     home: str = ""
     shape: Shape | None = None
+    elsewhere: Elsewhere | None = None
 
 
 # Claims that have one of some values.

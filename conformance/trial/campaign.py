@@ -79,7 +79,7 @@ class Campaign:
         self.family: Family[Any] = FAMILIES[family]
         self.tier = tier
         self.seed = seed
-        self.clauses = family_clauses(family, claims)
+        self.clauses = [clause for clause in family_clauses(family, claims) if clause.id not in fleet.beyond]
         self._examples = self.family.examples.get(tier.name, 0) if examples is None else examples
         self._verdicts: dict[Scenario, dict[str, Verdict]] = {}
         self._hangs: Counter[str] = Counter()

@@ -117,6 +117,8 @@ class Session:
         if self.invalid:
             note = f"not judged, because the run ended with {self.ended_by}" if self.ended_by else self.invalid
             return replace(blank, status="INVALID", note=note, exit_code=self.exit_code)
+        if clause.id in self.fleet.beyond:
+            return replace(blank, note=self.fleet.beyond[clause.id])
         if not clause.applies(self.claims):
             return blank
         try:
