@@ -17,6 +17,8 @@ WINGS = ("epochs", "workers", "ahead", "device", "launch", "pipelines", "restart
 BELOW = {
     "contract": (),
     "trace": (),
+    # What a job that is recorded imports.
+    "records": (),
     "peers": ("contract",),
     "processes": ("contract", "trace", "peers"),
     "trial": ("processes", "contract", "trace"),
