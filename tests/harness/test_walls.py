@@ -19,6 +19,8 @@ BELOW = {
     "trace": (),
     # What a job that is recorded imports.
     "records": (),
+    # What stands in front of a job that is watched, and the command that starts it.
+    "watch": ("records",),
     "peers": ("contract",),
     "processes": ("contract", "trace", "peers"),
     "trial": ("processes", "contract", "trace"),
@@ -121,6 +123,7 @@ def test_no_module_imports_itself_round_a_circle() -> None:
         ("conformance.pipelines.run", {"hypothesis", "pytest"}),
         ("conformance.processes.zygote", {"hypothesis", "torch", "pytest"}),
         ("conformance.cli", {"torch"}),
+        ("conformance.watch.watching", {"hypothesis", "torch", "pytest"}),
         ("conformance.records.wrapper", {"hypothesis", "torch", "pytest", "numpy", "json.tool"}),
         ("conformance.plugin", {"hypothesis", "torch", "numpy"}),
     ],
