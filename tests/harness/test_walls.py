@@ -18,6 +18,10 @@ BELOW = {
     "shapes": (),
     "contract": ("shapes",),
     "trace": (),
+    # What a job that is recorded imports.
+    "records": (),
+    # What stands in front of a job that is watched, and the command that starts it.
+    "watch": ("records",),
     "peers": ("contract",),
     "bridge": ("contract",),
     "processes": ("contract", "trace", "peers", "shapes", "bridge"),
@@ -32,8 +36,8 @@ BELOW = {
     "claiming": ("report", "shapes", "clauses", "trial", "processes", "contract"),
     "cli": ("claiming", "matrix", "report", "clauses", "trial", "processes", "bridge", "contract"),
     "conftest": ("plugin",),
-    # `check()`, which imports when it is called.
-    "": ("report", "trial", "processes"),
+    # `check()` and `record()`, which import when they are asked for.
+    "": ("report", "trial", "processes", "records"),
 }
 
 
@@ -123,6 +127,8 @@ def test_no_module_imports_itself_round_a_circle() -> None:
         ("conformance.pipelines.run", {"hypothesis", "pytest"}),
         ("conformance.processes.zygote", {"hypothesis", "torch", "pytest"}),
         ("conformance.cli", {"torch"}),
+        ("conformance.watch.watching", {"hypothesis", "torch", "pytest"}),
+        ("conformance.records.wrapper", {"hypothesis", "torch", "pytest", "numpy", "json.tool"}),
         ("conformance.plugin", {"hypothesis", "torch", "numpy"}),
     ],
 )
