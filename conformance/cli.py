@@ -1,7 +1,7 @@
 """The command `loaderspec`: `run` judges an implementation, `plan` shows an epoch's numbers, `explain` a clause.
 
 `peers` lists the loaders of others that can be judged by name, and `matrix` judges them in environments of their own.
-`report` and `verify` take what a run has written.
+`report` and `verify` take what a run has written. `bridge check` tests the lines of a loader that is not Python.
 """
 
 import argparse
@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance.bridge import check as bridge_check
+from conformance.claiming import init
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
@@ -41,8 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("peers", help="list the loaders of others that can be judged by name")
     matrix_command.add_arguments(commands.add_parser("matrix", help="judge them all, each in its own environment"))
     reports.add_report_arguments(commands.add_parser("report", help="show a stored report in other forms"))
+    bridge_check.add_arguments(commands.add_parser("bridge", help="test the lines of a loader that is not Python"))
     verify = commands.add_parser("verify", help="run a stored report again, and say whether the verdicts agree")
     reports.add_verify_arguments(verify)
+    init.add_arguments(commands.add_parser("init", help="write the adapter of a class or function"))
     given = parser.parse_args(words)
     return {
         "run": _run,
@@ -52,11 +56,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "matrix": matrix_command.matrix,
         "report": reports.report,
         "verify": reports.verify,
+        "init": init.init,
+        "bridge": bridge_check.main,
     }[given.command](given)
 
 
 def _run_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("impl", help="built-in name, module, module:attribute, file.py or file.py:attribute")
+    parser.add_argument("impl", help="built-in name, module, module:attribute, file.py or stdio:COMMAND")
     parser.add_argument("--tier", default="gate", help="how much is tried: quick, gate (default) or deep")
     parser.add_argument("--seed", default="0", help="seed of the scenarios: a number, or 'random'")
     parser.add_argument("--patience", type=float, default=10.0, help="seconds a rank may take over one scenario")

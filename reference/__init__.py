@@ -4,8 +4,8 @@
 AsynchronousDataAccessor and the models go. The files beside this one are the names that scripts ask for; how each works
 stands in the folders:
 
-- `rules/`: how many (`arithmetic`), which (`partition`), in which order (`shuffle`), step by step (`sampler`), by which
-  worker (`splitting`); pure functions, each line below the clause that it obeys
+- `rules/`: how many (`arithmetic`), which (`partition`), in which order (`orders`, by `shuffle` or `feistel`), step by
+  step (`sampler`), by which worker (`splitting`); pure functions, each line below the clause that it obeys
 - `options/`: what is asked for, and where the values come from
 - `loading/`: how a step is made (`collate`, `join`, `worker`), what an error makes of it (`faults`), and how an epoch
   ends (`passes`, `processes`) or is resumed (`restarts`)
@@ -57,6 +57,7 @@ from .enums import (
     OverlapMode,
     ReductionType,
     SharingStrategy,
+    ShuffleMethod,
     SyncPattern,
     VariableRetrievalMode,
 )
@@ -73,6 +74,7 @@ from .options.execution import (
 from .options.options import Options
 from .options.source import ConfigFileError
 from .rules.arithmetic import Plan, Share, make_plan
+from .rules.orders import epoch_order
 from .rules.splitting import split, split_worker_init_fn
 
 __all__ = [
@@ -106,11 +108,13 @@ __all__ = [
     "ShardedExecution",
     "Share",
     "SharingStrategy",
+    "ShuffleMethod",
     "Stage",
     "SyncPattern",
     "TensorLocationSettings",
     "UnrecoverableError",
     "VariableRetrievalMode",
+    "epoch_order",
     "identity_loss",
     "inferenceModel",
     "ipuHardwareIsAvailable",

@@ -17,9 +17,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import send_handle
 from typing import Any, TypeVar
 
-from conformance.contract import Claims
+from conformance.contract import AdapterError, Claims
 from conformance.processes.origin import Origin
-from conformance.processes.own_errors import Broken, raise_broken
+from conformance.processes.own_errors import Broken, Unusable, raise_broken
 from conformance.processes.sources import END_SECONDS, START_SECONDS, Source, Zygote, connection, pair
 from conformance.processes.task import Task
 from conformance.trace import Failure, RankRun
@@ -111,6 +111,8 @@ class Lane:
                 (run,) = member.orders.recv()
                 if isinstance(run, Broken):
                     raise_broken(run, rank)
+                if isinstance(run, Unusable):
+                    raise AdapterError(run.text)
                 return run  # type: ignore[no-any-return]  # what the performer gave
             except (EOFError, ConnectionError):
                 pass
@@ -160,6 +162,11 @@ class Fleet:
     def known_failures(self) -> Mapping[str, Mapping[str, Any]]:
         """The known failures that the adapter lists."""
         return self.zygotes[0].known_failures
+
+    @property
+    def beyond(self) -> Mapping[str, str]:
+        """The clauses that can't be judged of a loader that is reached as this one is, and why."""
+        return self.zygotes[0].beyond
 
     @property
     def origin(self) -> Origin:

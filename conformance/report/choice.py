@@ -2,6 +2,7 @@
 
 from dataclasses import MISSING, fields
 
+from conformance.bridge.implementation import PREFIX
 from conformance.contract import AHEAD, Claims
 from conformance.loader.scenario import ODD_KINDS, Scenario
 from conformance.processes.task import Task
@@ -58,10 +59,13 @@ _LOGGED = ("WORK-2", "WORK-6", *_WITH_INFO)
 _ARRAYS = ("buffer", "large", "arrays", "tensors", *ODD_KINDS)
 
 
-def has_script(case: Case) -> bool:
-    """Whether a reproduction script can show the case: its clause has a check, and it asks for nothing unusual."""
+def has_script(case: Case, implementation: str = "") -> bool:
+    """Whether a reproduction script can show the case: its clause has a check, and it asks for nothing unusual.
+
+    A script imports its loader, and so has none behind a bridge.
+    """
     scenario = case.scenario
-    if not isinstance(scenario, Scenario):
+    if not isinstance(scenario, Scenario) or implementation.startswith(PREFIX):
         return False
     if case.clause in OF_RESTARTS:
         told = case.finding.kind not in _NOT_SCRIPTED and not scenario.asynchronous

@@ -33,7 +33,8 @@ class Family(Generic[S]):
     can't be met. To hang or to die is never allowed.
 
     `few`: those of the scenarios that are tried, where each takes long with this implementation; all of them else.
-
+    `within`: the nearest scenario that a loader of these claims can be asked for (`Claims.without`), if there is one.
+    `assumed`: what a loader whose author claims nothing is taken to claim, after a look at what it does.
     `smoke`: why the adapter can't be used, or "", before anything is judged. `notes`: what a reader of the report must
     know beside the outcomes. `promises`: what the clauses that held entitle to, weakest first.
     """
@@ -51,6 +52,8 @@ class Family(Generic[S]):
     of_failed_runs: tuple[str, ...] = ()
     may_fail: Callable[[S, Claims], bool] = lambda scenario, claims: False
     few: Callable[[Lane, Tier, Sequence[S]], Sequence[S]] = lambda lane, tier, scenarios: scenarios
+    within: Callable[[S, Claims], S | None] = lambda scenario, claims: scenario
+    assumed: Callable[[Lane, Claims], Mapping[str, Any]] = lambda lane, claims: {}
     smoke: Callable[[Lane, Claims], str] = lambda lane, claims: ""
     notes: Callable[[Claims], Iterable[str]] = lambda claims: ()
     promises: Callable[[Claims, frozenset[str]], Iterable[str]] = lambda claims, held: ()

@@ -130,7 +130,7 @@ def kept_batches_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
     return []
 
 
-@clause("WORK-17", family="samples", dataset="any", floor=5)
+@clause("WORK-17", family="samples", dataset="any", floor=5, needs=("batch_size",))
 def types_survive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Collating keeps values and types, or refuses the samples with an error that names their type."""
     if scenario.kind in ("", "buffer", "large"):

@@ -16,6 +16,7 @@ from itertools import product
 from pathlib import Path
 
 from .arithmetic import make_plan
+from .feistel import key_word, network, position_of, round_count, sample_at
 from .partition import cut, locate, shard
 from .shuffle import permutation
 from .splitting import LAYOUTS, share
@@ -44,6 +45,20 @@ PLANS = (
 SHARDS = tuple(product((0, 1, 2, 7, 8, 9, 25), (1, 2, 3), (1, 2, 3, 4)))
 STEPS = ((2, 1, 1, 1), (2, 3, 1, 1), (2, 1, 3, 1), (2, 1, 1, 3), (2, 3, 2, 2))
 STREAMS = ((0, 2, 2), (1, 1, 2), (1, 2, 2), (5, 2, 3), (12, 2, 3), (13, 3, 2), (97, 1, 3), (97, 1, 10))
+# (samples, seed, epoch): whole orders, and orders of which some positions are told.
+WHOLE = tuple(product((0, 1, 2, 3, 4, 5, 8, 9, 16, 17, 100), ((0, 0), (-1, 1))))
+LARGE = (
+    (10**9, 0, 0),
+    (2**32 - 1, 42, 1),
+    (2**32, 42, 1),
+    (2**32 + 1, 42, 1),
+    (2**53 - 1, 2**64 - 1, 2**32 - 1),
+    (2**53 + 1, 2**64 - 1, 2**32 - 1),
+    (2**54, 1, 0),
+    (2**54 + 1, 1, 0),
+    (2**62 + 1, 2**63, 3),
+    (2**63 - 1, -(2**63), 7),
+)
 ORDERS = tuple(product((0, 1, 2, 5, 16), (0, 1, 42, -1, 2**63 - 1), (0, 1, 2)))
 
 
@@ -96,6 +111,34 @@ def shuffle_vectors() -> Iterator[dict[str, object]]:
         yield {"samples": samples, "seed": str(seed), "epoch": epoch, "order": order}
 
 
+def feistel_vectors() -> Iterator[dict[str, object]]:
+    """Yield orders without a list. Whatever may pass 2**53 is text; so is all that stands beside it."""
+    small = [(samples, seed, epoch, range(samples)) for samples, (seed, epoch) in WHOLE]
+    for samples, seed, epoch, asked in (*small, *((*case, _some(case[0])) for case in LARGE)):
+        order = network(samples, seed, epoch)
+        found = [sample_at(order, position) for position in asked]
+        # The two directions are computed by different lines.
+        assert list(asked) == [position_of(order, sample) for sample in found]
+        words = [f"{key_word(index, seed, epoch, samples):016x}" for index in (1, 2, 3)]
+        yield {
+            "samples": str(samples),
+            "seed": str(seed),
+            "epoch": epoch,
+            "columns": order.columns,
+            "rows": order.rows,
+            "rounds": round_count(samples),
+            "hash_bits": order.hash_bits,
+            "first_words": words,
+            "positions": list(map(str, asked)),
+            "samples_at": list(map(str, found)),
+        }
+
+
+def _some(samples: int) -> tuple[int, ...]:
+    """Positions at the beginning, in the middle and at the end."""
+    return (0, 1, 2, samples // 3, samples // 2, samples - 2, samples - 1)
+
+
 def files() -> dict[str, str]:
     """Return the text of each file by its name."""
     made: dict[str, tuple[str, Iterator[dict[str, object]]]] = {
@@ -110,6 +153,7 @@ def files() -> dict[str, str]:
             "for this reference only; others have the properties, not the orders",
             shuffle_vectors(),
         ),
+        "feistel.json": ("for loaders that shuffle without a list, as chapter 3 tells it", feistel_vectors()),
     }
     return {name: _text(scope, list(cases)) for name, (scope, cases) in made.items()}
 

@@ -98,14 +98,15 @@ def test_what_was_said_before_the_end_is_heard(line: Pair) -> None:
 
 def test_no_descriptor_is_left_of_a_line() -> None:
     """Whether what it was to carry was kept, was under way, or had come (LEAK-2)."""
-    before = os.listdir("/proc/self/fd")
+    before = set(os.listdir("/proc/self/fd"))
     ours, theirs = pair()
     for number in range(MANY):
         ours.send(number, shared_memory.holding(b"1") if number % 100 == 0 else None)
     theirs.receive()
     ours.close()
     theirs.close()
-    assert os.listdir("/proc/self/fd") == before
+    # Some of before may be gone: what another test let go of is closed when its garbage is collected.
+    assert set() == set(os.listdir("/proc/self/fd")) - before
 
 
 def test_waiting_writes_what_was_kept(line: Pair) -> None:
