@@ -1,14 +1,16 @@
 """The families of chapter 10, which chapter 4 shares: trouble in the life of a loader, and samples of every kind."""
 
-from conformance.faults import drawn, judges
+from conformance.faults import drawn, judges, scenario
 from conformance.loader.runs import runs, undisturbed
-from conformance.loader.scenario import Scenario, from_code, may_fail
+from conformance.loader.scenario import CONDUCTS, Scenario, from_code, may_fail
 from conformance.loader.simpler import simplified
 from conformance.trial.family import Family
 
 CHAPTERS = ("ERROR", "LEAK")
 # Imported, so that they register their clauses.
 JUDGES = (judges,)
+
+CONDUCTS.update(scenario.CONDUCTS)
 
 
 def _trouble(scenario: Scenario) -> str:

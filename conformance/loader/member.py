@@ -209,6 +209,8 @@ def _keep(going: Reading) -> None:
 _CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "": _whole,
     "dropped": _whole,
+    "unread": lambda going: None,
+    "closed": lambda going: reading.close_early(going.reader, going.task.epochs[0], going.epochs, going.place),
     "leave": lambda going: reading.leave_early(going.reader, going.task.epochs, going.epochs, going.place),
     "two": lambda going: reading.read_two(going.reader, going.task.epochs[0], going.epochs, going.place),
     "kept": _keep,
@@ -235,7 +237,15 @@ def _watch(scenario: Scenario, workdir: str) -> probes.Watch:
         place_of(scenario.conduct) * scenario.combined_batch if scenario.conduct.startswith("interrupt") else None
     )
     folder = probes.empty_folder(workdir, "watch")
-    return probes.Watch(folder, scenario.fault, scenario.kind, scenario.num_workers > 0, os.getpid(), interrupts)
+    return probes.Watch(
+        folder,
+        scenario.fault,
+        scenario.kind,
+        scenario.num_workers > 0,
+        os.getpid(),
+        scenario.faulty_epoch,
+        interrupts,
+    )
 
 
 def _request(scenario: Scenario, rank: int, workdir: str, watch: probes.Watch | None) -> Request:

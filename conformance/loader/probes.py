@@ -37,6 +37,7 @@ class Watch:
     kind: str = ""
     draws: bool = False
     consumer: int = 0  # the process id of whoever iterates the loader
+    armed_in: int = 0  # the first epoch in which the fault happens
     interrupts: int | None = None  # the sample whose read lasts until the consumer, waiting for it, was interrupted
 
     @property
@@ -57,6 +58,8 @@ class Watch:
         """Whether the fault happens now: the first time, and never where it would end the consumer itself."""
         if self.fault.startswith(("kill", "exit", "hang")) and os.getpid() == self.consumer:
             return False
+        if self.armed_in and not said(self.folder, "armed"):
+            return False
         if self.fault.startswith("again") and first(self.folder, "sound"):
             return False
         return first(self.folder, "fired")
@@ -68,6 +71,8 @@ class Watch:
 
     def begin_epoch(self, number: int) -> None:
         """Log that the consumer begins an epoch."""
+        if self.armed_in and number >= self.armed_in:
+            first(self.folder, "armed")
         _append(self.log, number)
 
     def count(self) -> int:

@@ -19,13 +19,14 @@ class Stopped(Exception):
         self.failure = Failure(kind, where, message, epoch)
 
 
-def close(loader: Any, times: int = 1, names: tuple[str, ...] = ("close", "shutdown", "terminate")) -> None:
-    """Close the loader by whichever name it has for that."""
+def close(loader: Any, times: int = 1, names: tuple[str, ...] = ("close", "shutdown", "terminate")) -> bool:
+    """Close the loader by whichever name it has for that; whether it has one."""
     for name in names:
         if hasattr(loader, name):
             for _ in range(times):
                 called("close", None, getattr(loader, name))
-            return
+            return True
+    return False
 
 
 def called(where: Where, epoch: int | None, function: Callable[[], Any]) -> Any:
