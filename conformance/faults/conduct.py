@@ -7,8 +7,9 @@ epoch is, the judges look at; so with one that is `held`, which is read to its e
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from conformance.faults import hooks
 from conformance.loader.member import Reading
-from conformance.loader.reading import Pass, Reader
+from conformance.loader.reading import Pass, Reader, read_epochs
 from conformance.processes.calls import Stopped
 from conformance.trace import Epoch
 
@@ -73,5 +74,16 @@ _WORDS: Mapping[str, Callable[[Reader, Pass], object]] = {
     "beyond": _beyond,
     "failed": Reader.tolerant_rest,
 }
-CONDUCTS: Mapping[str, Callable[[Reading], None]] = {"lives": _live}
+
+
+def _read_hooked(going: Reading) -> None:
+    """Read all epochs, and write down what was not done as the hooks say."""
+    assert going.watch is not None
+    read_epochs(going.reader, going.task.epochs, going.epochs)
+    told = hooks.not_honoured(going.watch, going.scenario, going.epochs)
+    if told:
+        going.remarks.append(("hook", told))
+
+
+CONDUCTS: Mapping[str, Callable[[Reading], None]] = {"lives": _live, "hooked": _read_hooked}
 WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]] = {}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from conformance.contract import Claims
 from conformance.faults.scenario import LIVES
 from conformance.loader.asked import may_persist
-from conformance.loader.scenario import KINDS, Scenario, Style, simpler
+from conformance.loader.scenario import ERRORS, KINDS, Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 # What may go wrong or be done, simplest first; what happens twice in a list is tried twice as often.
@@ -34,12 +34,18 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
     trouble = draw(st.sampled_from((*_CONDUCTS, "lives", *_possible_faults(claims, num_workers, dataset))))
     place = draw(st.integers(0, 7))
     words: list[str] = []
+    told: list[str] = []
+    rest = False
     if trouble == "lives":
         words = draw(st.lists(st.sampled_from(tuple(LIVES)), min_size=2, max_size=4, unique=True))
         fault, conduct = f"raise@{place % samples}" if "failed" in words else "", "lives"
     elif trouble in _CONDUCTS:
         fault, conduct = "", f"{trouble}@{place % 4}" if trouble in _PLACED else trouble
     else:
+        when = draw(st.sampled_from(("", "", "", "second", "third")))
+        error = draw(st.sampled_from(("", "", *ERRORS))) if trouble in ("raise", "collate", "init") else ""
+        told = [each for each in (error, when) if each]
+        rest = trouble == "raise" and draw(st.sampled_from((False, False, False, True)))
         fault, conduct = f"{trouble}@{place % (num_workers if trouble == 'init' else samples)}", ""
     return Scenario(
         samples,
@@ -52,7 +58,8 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
         kind="buffer" if conduct == "kept" and draw(st.booleans()) else "",
         dataset=dataset,
         persistent_workers=draw(st.booleans()) if num_workers and may_persist(claims) else False,
-        details="+".join(words),
+        details="+".join(words or told),
+        drop_last=rest,
     )
 
 
@@ -87,9 +94,43 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                         kind=kind,
                     )
 
+    yield from _each_error(claims, tier)
+    if "map" in claims.datasets:
+        yield from _hooked(claims)
     yield from _lives(claims, dataset, tier)
     if with_workers and may_persist(claims) and tier.name != "quick":
         yield from _persisting(claims, dataset)
+
+
+def _hooked(claims: Claims) -> Iterator[Scenario]:
+    """Each hook that can be looked at, over three epochs."""
+    words = {"collated": "collate_fn", "begun": "worker_init_fn", "lasting": "persistent_workers"}
+    asked = [word for word, hook in words.items() if hook in claims.hooks]
+    for num_workers in (0, 2) if claims.workers else (0,):
+        for word in asked if num_workers else [each for each in asked if each == "collated"]:
+            plain = Scenario(9, batch_size=2, num_workers=num_workers, epochs=3, conduct="hooked", details=word)
+            if word != "lasting":
+                yield plain
+            if num_workers and "lasting" in asked:
+                yield simpler(plain, persistent_workers=True)
+
+
+def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    """Each class of error, and the faults in later epochs, in the first and the last step, and in a rest."""
+    for style in _styles(claims):
+        with_workers = claims.workers and (style == "map" or claims.iterable_workers == "split")
+        for num_workers in (0, 2) if with_workers else (0,):
+            plain = Scenario(5, batch_size=2, num_workers=num_workers, epochs=3, dataset=style)
+            # Each with the first style; of another one, as at the quick tier, a few.
+            few = tier.name == "quick" or style != _styles(claims)[0]
+            for word in islice(ERRORS, 2, None, 3) if few else ERRORS:
+                yield simpler(plain, epochs=2, fault="raise@3", details=word)
+            for place, when in ((0, "second"), (4, "second"), (2, "third"), (4, "")):
+                yield simpler(plain, fault=f"raise@{place}", details=when)
+            yield simpler(plain, fault="raise@4", drop_last=True)
+            for fault in dict.fromkeys(_possible_faults(claims, num_workers, style)):
+                if fault not in ("raise", "exit") and not few:
+                    yield simpler(plain, fault=f"{fault}@{1 if fault == 'init' else 3}", details="second")
 
 
 def _lives(claims: Claims, style: Style, tier: Tier) -> Iterator[Scenario]:

@@ -24,7 +24,7 @@ FAMILIES = (
         from_code,
         runs,
         drawn.each_trouble,
-        {"quick": 16, "gate": 90, "deep": 2400},
+        {"quick": 16, "gate": 60, "deep": 2400},
         drawn.troubled,
         simplified,
         twins=undisturbed,

@@ -1,7 +1,16 @@
 """Chapter 10, faults: the judges of ERROR-* and LEAK-*, on scenarios in which something goes wrong, once."""
 
 from conformance.contract import Claims
-from conformance.loader.judging import before_the_fault, failed_while_loading, fails_anyway, missed, repeats, show
+from conformance.loader.judging import (
+    before_the_fault,
+    error_text,
+    failed_while_loading,
+    fails_anyway,
+    lost_of_the_error,
+    missed,
+    repeats,
+    show,
+)
 from conformance.loader.runs import FIRST_EPOCH
 from conformance.loader.scenario import DEADLY, FAULTS, Scenario
 from conformance.trace import Failure, RankRun, Topic, Trace
@@ -70,25 +79,18 @@ def _arrives(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> Verdi
     if rank is None:
         return None
     failure = _first_failure(scenario, rank)
-    text = "is broken on purpose"
-    expected = f"BrokenSample: ... {text}"
+    expected = error_text(scenario)
     if failure is None:
         why = "an error that nobody sees is a hole in the data"
         return [Finding("swallowed", expected, _story(rank), why)]
     if failure.kind != "raised":
-        return [
-            Finding(
-                f"{failure.kind}-instead",
-                expected,
-                _story(rank),
-                "an exception is not an end of the process, nor a hang",
-            )
-        ]
-    if not failure.message.startswith("BrokenSample"):
-        return [
-            Finding("other-type", expected, _story(rank), "whoever catches the dataset's own exception must see it")
-        ]
-    if text not in failure.message:
+        why = "an exception is not an end of the process, nor a hang"
+        return [Finding(f"{failure.kind}-instead", expected, _story(rank), why)]
+    lost = lost_of_the_error(scenario, failure)
+    if lost == "type":
+        why = "whoever catches the dataset's own exception must see it"
+        return [Finding("other-type", expected, _story(rank), why)]
+    if lost:
         return [Finding("text-lost", expected, _story(rank), "the text says what is broken, and where")]
     return []
 

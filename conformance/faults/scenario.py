@@ -11,6 +11,13 @@ LIVES = {
     "beyond": "one read beyond its end",
     "failed": "one that fails",
 }
+# The hooks that are asked for, and looked at.
+HOOKS = {
+    "collated": "each call of the collate function noted",
+    "begun": "each call of the worker initialiser noted",
+    "lasting": "the processes of the workers noted",
+}
 CONDUCTS = {
+    "hooked": Conduct("read epoch after epoch", "conformance.faults.conduct", details=HOOKS),
     "lives": Conduct("a whole epoch after these", "conformance.faults.conduct", details=LIVES, fails_in="failed"),
 }

@@ -4,8 +4,8 @@ from collections import Counter
 
 from conformance.contract import Claims
 from conformance.loader.runs import UNDISTURBED
-from conformance.loader.scenario import Scenario
-from conformance.trace import Epoch, RankRun, Run, Trace
+from conformance.loader.scenario import ERRORS, NOT_MADE_ANEW, Scenario
+from conformance.trace import Epoch, Failure, RankRun, Run, Trace
 from conformance.trial.clause import Finding
 from conformance.trial.words import clipped, count, place_of
 
@@ -205,6 +205,27 @@ def _began_alike(trace: Trace) -> bool:
 def failed_while_loading(rank: RankRun) -> bool:
     """Whether a loader that reads the whole dataset in `load` failed there: before any epoch, and it is right to."""
     return rank.failure is not None and rank.failure.kind == "raised" and rank.failure.where == "load"
+
+
+def error_text(scenario: Scenario) -> str:
+    """The error that a fault raises, as a report says it."""
+    return f"{ERRORS.get(scenario.error, 'BrokenSample')}: ... {_ON_PURPOSE}"
+
+
+def lost_of_the_error(scenario: Scenario, failure: Failure) -> str:
+    """What an error has lost of the one that a fault raised: its "type", its "text", or nothing.
+
+    One that can't be made anew in another process may come as any other that names its class.
+    """
+    name = ERRORS.get(scenario.error, "BrokenSample")
+    if not failure.message.startswith(f"{name}:"):
+        quoted = scenario.error in NOT_MADE_ANEW and name in failure.message
+        if not quoted:
+            return "type"
+    return "" if _ON_PURPOSE in failure.message else "text"
+
+
+_ON_PURPOSE = "is broken on purpose"
 
 
 def before_the_fault(scenario: Scenario) -> list[int]:

@@ -243,6 +243,7 @@ def _watch(scenario: Scenario, workdir: str) -> probes.Watch:
         scenario.kind,
         scenario.num_workers > 0,
         os.getpid(),
+        scenario.error,
         scenario.faulty_epoch,
         interrupts,
     )
@@ -262,6 +263,10 @@ def _request(scenario: Scenario, rank: int, workdir: str, watch: probes.Watch | 
         hooks["collate_fn"] = probes.BreakingCollate(watch)
     if scenario.fault.startswith("init"):
         hooks["worker_init_fn"] = probes.BreakingInitialiser(watch)
+    if "collated" in scenario.words:
+        hooks["collate_fn"] = probes.NotingCollate(watch)
+    if "begun" in scenario.words and scenario.conduct == "hooked":
+        hooks["worker_init_fn"] = probes.NotingInitialiser(watch)
     dataset = watched(scenario.dataset, scenario.samples, watch)
     return Request(dataset=dataset, workdir=folder, **{**arguments, **hooks})
 

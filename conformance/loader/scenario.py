@@ -42,9 +42,30 @@ FAULTS = {
     "collate": "collating sample {} raises",
     "init": "the initialiser of worker {} raises",
 }
-# More that may be said of a fault, as words of the details: in which epoch it happens, if not in the first.
+# More that may be said of a fault, as words of the details: what is raised in place of the dataset's own exception, by
+# the name of its class, and in which epoch it happens, if not in the first.
+ERRORS = {
+    "disk": "OSError",
+    "key": "KeyError",
+    "unicode": "UnicodeDecodeError",
+    "memory": "MemoryError",
+    "late": "TimeoutError",
+    "eof": "EOFError",
+    "pipe": "BrokenPipeError",
+    "attribute": "AttributeError",
+    "type": "TypeError",
+    "runtime": "RuntimeError",
+    "missing": "NotImplementedError",
+    "stubborn": "Stubborn",
+}
+# Of these no other process can make one anew from its text.
+NOT_MADE_ANEW = ("unicode", "stubborn")
 IN_EPOCH = {"second": 1, "third": 2}
-FAULT_WORDS = {"second": "in the second epoch", "third": "in the third epoch"}
+FAULT_WORDS = {
+    **{word: f"with {'an' if name[0] in 'AEIOU' else 'a'} {name}" for word, name in ERRORS.items()},
+    "second": "in the second epoch",
+    "third": "in the third epoch",
+}
 # The faults after which a worker has had no time to clean up, and which a loader may take seconds to notice.
 DEADLY = ("kill", "exit", "hang")
 # What a sample is, if not a number.
@@ -222,6 +243,11 @@ class Scenario:
         if self.conducted.fails_in:
             return self.words.index(self.conducted.fails_in) if self.conducted.fails_in in self.words else 0
         return next((IN_EPOCH[each] for each in self.words if each in IN_EPOCH), 0)
+
+    @property
+    def error(self) -> str:
+        """The word for what the fault raises, or "" for the dataset's own exception."""
+        return next((each for each in self.words if each in ERRORS), "")
 
     @property
     def size(self) -> tuple[Any, ...]:

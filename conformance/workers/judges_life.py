@@ -207,3 +207,25 @@ def _lines(epochs: tuple[Epoch, ...], notes: dict[int, str]) -> tuple[str, ...]:
 def _ended(kind: str, rank: RankRun, expected: str, why: str) -> Finding:
     assert rank.failure is not None
     return Finding(kind, expected, (f"rank {rank.rank}: {rank.failure.sentence()}",), why)
+
+
+def _hooked(claims: Claims) -> bool:
+    """Whether a hook is claimed that can be looked at; all but one are for workers."""
+    of_workers = {"worker_init_fn", "persistent_workers"} & set(claims.hooks)
+    return "collate_fn" in claims.hooks or bool(claims.workers and of_workers)
+
+
+@clause("WORK-18", family="life", applies=_hooked, floor=1, twin=True)
+def hooks_are_honoured(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """What a claimed hook asks for is done, in every epoch and in every worker."""
+    if scenario.conduct != "hooked" or fails_anyway(trace):
+        return None
+    (rank,) = trace.main.ranks
+    if rank.failure:
+        return [_ended("failed-with-hooks", rank, "whole epochs", "the hooks that are asked for are claimed")]
+    told = rank.remark("hook")
+    if told:
+        name, _, text = told.partition(": ")
+        why = f"{name} is claimed: a hook that is taken and not honoured, once or always, is worse than none"
+        return [Finding(f"not-honoured-{name}", f"{name} honoured in every epoch", (f"rank 0: {text}",), why)]
+    return []
