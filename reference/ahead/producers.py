@@ -25,7 +25,7 @@ from . import fork_server, shared_memory
 from .interrupts import interrupts_held
 from .layout import Layout, parsers
 from .line import NOTHING, Line, pair, ready
-from .producing import Memory, Stop, Supply, produce
+from .producing import Memory, Supply, produce
 
 _LOOK_AGAIN = 0.5  # seconds of silence after which it is asked whether the producers are alive
 _LAST_ITEM = 1.0  # seconds that a producer may take over the item at hand once it is told to end
@@ -96,10 +96,11 @@ class Producers:
 
     def share(self, layout: Layout, slots: int) -> Any:
         """Make the memory of the slots, and give it to all producers; return it as a tensor of uint8."""
-        descriptor = shared_memory.create(slots * layout.slot_bytes)
-        for line in self.lines:
-            line.send(Memory(layout), os.dup(descriptor))
-        return shared_memory.attach(descriptor)
+        with interrupts_held():
+            descriptor = shared_memory.create(slots * layout.slot_bytes)
+            for line in self.lines:
+                line.send(Memory(layout), os.dup(descriptor))
+            return shared_memory.attach(descriptor)
 
     def receive(self, timeout: float = 0) -> Any:
         """Wait for the next message of any producer; `timeout` in seconds, 0 for none.
@@ -153,8 +154,7 @@ class Producers:
 
     def _end(self, interrupts: Sequence[int]) -> None:
         for line in self.lines:
-            line.send(Stop())
-            line.close()
+            line.hang_up()
         self.lines = []
         self._join(self.processes, _LAST_ITEM, interrupts)
         for end in ("terminate", "kill"):
