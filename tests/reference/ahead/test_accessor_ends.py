@@ -17,7 +17,8 @@ import torch
 import reference as poptorch
 from reference import DataLoaderMode, SharingStrategy
 from reference.ahead import producers as producers_module
-from reference.ahead import producing
+from reference.ahead import producing, supply
+from reference.ahead.line import pair
 from reference.ahead.producers import Producers
 from tests.reference.ahead.async_probes import PATIENCE, Items, has_ended, in_child, numbers, producers, running, told
 from tests.reference.loading.test_faults import Faulty, hang
@@ -289,3 +290,19 @@ def test_what_a_producer_has_started_ends_with_it() -> None:
     os.kill(producers(made)[0], signal.SIGKILL)
     assert has_ended(child)
     made.terminate()
+
+
+def becomes_a_producer(line: Connection) -> None:
+    """Be a producer whose consumer has hung up, and tell what SIGTERM does before and after."""
+    ours, theirs = pair()
+    ours.close()
+    found = [signal.getsignal(signal.SIGTERM)]
+    producing.produce(theirs, supply.Items(Items(1)), 0, [], {})
+    found.append(signal.getsignal(signal.SIGTERM))
+    line.send(found)
+
+
+def test_a_producer_that_is_ending_is_not_told_to_end() -> None:
+    """It would break off the joining of its own workers, and leave a traceback (ASYNC-8)."""
+    with in_child(becomes_a_producer) as (_, line):
+        assert told(line) == [signal.SIG_DFL, signal.SIG_IGN]
