@@ -22,6 +22,8 @@ BELOW = {
     # What stands in front of a job that is watched, and the command that starts it.
     "watch": ("records",),
     "peers": ("contract",),
+    # A judge of a record may ask the judge of a trace.
+    "audit": ("records", "epochs", "loader", "trial", "report"),
     "processes": ("contract", "trace", "peers"),
     "trial": ("processes", "contract", "trace"),
     "loader": ("trial", "processes", "contract", "trace"),
@@ -30,7 +32,7 @@ BELOW = {
     "report": ("clauses", "loader", "trial", "processes", "peers", "contract", "trace"),
     "matrix": ("report", "clauses", "trial", "processes", "peers", "contract"),
     "plugin": ("report", "clauses", "trial", "processes", "contract"),
-    "cli": ("matrix", "report", "clauses", "trial", "processes", "contract"),
+    "cli": ("audit", "matrix", "report", "clauses", "trial", "processes", "contract"),
     "conftest": ("plugin",),
     # `check()` and `record()`, which import when they are asked for.
     "": ("report", "trial", "processes", "records"),
