@@ -134,7 +134,7 @@ def _epoch_of(given: Any) -> int | None:
 def _batch_size(given: Any) -> int | None:
     size: Any = given.batch_size
     if size is None:
-        size: Any = getattr(given.batch_sampler, "batch_size", None)
+        size = getattr(given.batch_sampler, "batch_size", None)
     return size if isinstance(size, int) else None
 
 

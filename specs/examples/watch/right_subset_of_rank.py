@@ -1,0 +1,14 @@
+"""Right: each rank has a Subset of its own, whose indices begin at 0 on each of them."""
+
+import os
+
+import torch
+from torch.utils.data import DataLoader, Subset, TensorDataset
+
+rank, world_size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+dataset = TensorDataset(torch.arange(24))
+mine = Subset(dataset, range(rank, len(dataset), world_size))
+loader = DataLoader(mine, batch_size=4, shuffle=True)
+for epoch in range(2):
+    for (batch,) in loader:
+        batch.float().mean()
