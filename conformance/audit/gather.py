@@ -113,18 +113,34 @@ class _Reader:
 
     def _loader(self, fact: dict[str, Any]) -> None:
         number = int(fact.get("loader", 0))
+        key = self._key(fact)
+        line = self._groups[key]
+        self._loaders[number] = (key, fact)
+        group = self._summary.groups.setdefault(key, Group())
+        # Of a loader that a library makes out of the user's, what it was made to.
+        if self._file.rank not in group.loaders or (not line.epochs and "rebuilt_from" in fact):
+            group.loaders[self._file.rank] = {**_plain(fact), "overlap": self._shared(fact)}
+        line.last, line.used = fact, False
+
+    def _key(self, fact: dict[str, Any]) -> GroupKey:
+        origin = self._loaders.get(fact.get("rebuilt_from", -1))
+        if origin is not None:
+            return origin[0]
         at = (str(fact.get("file", "?")), int(fact.get("line") or 0))
         here = [key for key in self._groups if key[:2] == at]
         key = next((key for key in here if self._groups[key].goes_on_as(fact)), None)
         if key is None:
             key = (*at, len(here))
             self._groups[key] = _OneLine()
-        self._groups[key].last = fact
-        self._groups[key].used = False
-        self._loaders[number] = (key, fact)
-        group = self._summary.groups.setdefault(key, Group())
-        if self._file.rank not in group.loaders:
-            group.loaders[self._file.rank] = _plain(fact)
+        return key
+
+    def _shared(self, fact: dict[str, Any]) -> list[list[Any]]:
+        """What its subset shares with other loaders': which loader, how many samples, whether all, and some of them."""
+        return [
+            [*self._loaders[one["loader"]][0], one.get("shared"), one.get("same"), one.get("some")]
+            for one in fact.get("overlap") or ()
+            if one.get("loader") in self._loaders
+        ]
 
     def _epoch(self, fact: dict[str, Any]) -> None:
         self.epochs += 1
@@ -170,6 +186,14 @@ class _Reader:
             opened.seen.unread += int(fact.get("batches", 0))
             opened.seen.why_unread = str(fact.get("why", ""))
 
+    def _skipped(self, fact: dict[str, Any]) -> None:
+        opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        if opened is not None:
+            self._made.take(opened.iterator, int(fact.get("worker") or 0), 1)
+
+    def _failed(self, fact: dict[str, Any]) -> None:
+        self.lost.append(f"{fact.get('where')}: {fact.get('why')}")
+
     def _lost(self, fact: dict[str, Any]) -> None:
         self.lost.append(str(fact.get("why", "")))
         for opened in self._open.values():
@@ -208,7 +232,7 @@ class _Reader:
 
 def _plain(fact: dict[str, Any]) -> dict[str, Any]:
     """What a fact says of its subject."""
-    aside = ("what", "loader", "epoch", "time")
+    aside = ("what", "loader", "epoch", "time", "dataset_id", "overlap")
     return {name: fact[name] for name in sorted(fact) if name not in aside and fact[name] is not None}
 
 
@@ -227,6 +251,9 @@ def _length(loader: dict[str, Any], length: Any) -> int:
     return length if isinstance(length, int) and loader.get("ids", "index") == "index" else 0
 
 
+_LOOKS = ("class", "dataset_class", "length", "subset_print", "kind", "sampler")
+
+
 class _OneLine:
     """The loaders of one process that are one loader made again, and how many epochs they had."""
 
@@ -237,7 +264,7 @@ class _OneLine:
 
     def goes_on_as(self, fact: dict[str, Any]) -> bool:
         """Whether a loader that is made now is this one made again: it is alike, and the earlier one had its epoch."""
-        alike = all(self.last.get(name) == fact.get(name) for name in ("class", "dataset", "length", "kind", "sampler"))
+        alike = all(self.last.get(name) == fact.get(name) for name in _LOOKS)
         return alike and (self.used or (self.last.get("loader") == fact.get("loader")))
 
 

@@ -70,7 +70,7 @@ def _in_common(one: RankSeen, other: RankSeen) -> int:
 
 def _never_set(view: View, epochs: list[EpochView]) -> bool:
     """Whether the sampler has set_epoch, and still says epoch 0 in all of them."""
-    told = {seen.facts.get("sampler_epoch") for epoch in epochs for seen in epoch.epoch.ranks.values()}
+    told = {seen.facts.get("set_epoch") for epoch in epochs for seen in epoch.epoch.ranks.values()}
     return told == {0} or (told == {None} and bool(view.facts.get("has_set_epoch")))
 
 

@@ -67,6 +67,6 @@ def _skipped(after: EpochView, text: str, before: EpochView, missing: list[int] 
 
 def _number(epoch: EpochView) -> int | None:
     """The epoch as the sampler says it."""
-    told = {seen.facts.get("sampler_epoch") for seen in epoch.epoch.ranks.values()}
+    told = {seen.facts.get("set_epoch") for seen in epoch.epoch.ranks.values()}
     number = told.pop() if len(told) == 1 else None
     return number if isinstance(number, int) else None

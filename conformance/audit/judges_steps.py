@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from conformance.audit.summary import RankSeen
-from conformance.audit.view import EpochView, Finding, View, listed
+from conformance.audit.view import EpochView, Finding, View, listed, samples
 from conformance.trial.words import count
 
 
@@ -159,12 +159,35 @@ def judge_view(view: View) -> Iterator[Finding]:
     if not view.group.epochs:
         yield view.at_loader("note", "never-iterated", "never iterated")
         return
-    if not view.everywhere:
+    if not view.everywhere and not view.facts.get("dispatched"):
         who = _names(view)
         yield view.at_loader("note", "few-ranks", f"only {who} of {view.world_size} ranks iterated it")
+    yield from _overlap(view)
     idle = _idle(view)
     if idle:
         yield view.at_loader("note", "idle-workers", idle)
+
+
+def _overlap(view: View) -> Iterator[Finding]:
+    """Samples that are in this loader and in one that is an evaluation, or the other way round."""
+    for file, line, number, shared, same, some in view.facts.get("overlap") or ():
+        other = view.summary.groups.get((file, line, number))
+        if other is None or not other.epochs:
+            continue
+        them = View((file, line, number), other, view.summary, view.same)
+        text = f"{samples(shared)} are in this loader and in that of line {line}: {listed(some or [], 3)}"
+        apart = _evaluates(view) != _evaluates(them)
+        if same or not apart:
+            yield view.at_loader("note", "overlap", text)
+        else:
+            advice = "split the indices once, into parts that have none in common"
+            yield view.at_loader(
+                "SPLIT", "overlap", f"{text}; one is trained on, the other evaluates", advice=advice, worst=8
+            )
+
+
+def _evaluates(view: View) -> bool:
+    return all(epoch.evaluation for epoch in view.epochs())
 
 
 def _names(view: View) -> str:

@@ -189,8 +189,9 @@ class EpochView:
 
     @property
     def evaluation(self) -> bool:
-        """Whether it was read with gradients off: nothing is learnt from it, and every sample counts."""
-        return all(bool(seen.facts.get("no_grad")) for seen in self.epoch.ranks.values())
+        """Whether it was read with gradients off, or the models in eval mode: then every sample counts."""
+        facts = [seen.facts for seen in self.epoch.ranks.values()]
+        return all(bool(one.get("no_grad") or one.get("eval")) for one in facts)
 
     @property
     def name(self) -> str:

@@ -21,15 +21,11 @@ def epochs(*of: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 
 def test_one_order_in_every_epoch_is_found(tmp_path: Path) -> None:
     """A sampler whose epoch is never set shuffles once."""
-    verdict = audited(
-        job(tmp_path / "wrong", epochs(shuffled(0, sampler_epoch=0), shuffled(0, sampler_epoch=0)), length=40)
-    )
+    verdict = audited(job(tmp_path / "wrong", epochs(shuffled(0, set_epoch=0), shuffled(0, set_epoch=0)), length=40))
     assert [("ORDER-6", "same-order")] == found(verdict)
     told_of = verdict.findings[0].sentence
     assert "epoch 1 came in the order of epoch 0 on both ranks: set_epoch was never called" == told_of
-    verdict = audited(
-        job(tmp_path / "right", epochs(shuffled(0, sampler_epoch=0), shuffled(1, sampler_epoch=1)), length=40)
-    )
+    verdict = audited(job(tmp_path / "right", epochs(shuffled(0, set_epoch=0), shuffled(1, set_epoch=1)), length=40))
     assert [] == found(verdict)
 
 
@@ -94,7 +90,7 @@ def test_random_states_that_are_alike_are_found_if_they_are_drawn_from(
 
 
 STEPS = cut(order(40), 4)
-BROKEN = [whole(STEPS[:6], how="", sampler_epoch=0)]
+BROKEN = [whole(STEPS[:6], how="", set_epoch=0)]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +108,7 @@ def test_what_a_restart_skipped_is_found(
 ) -> None:
     """What came before and after a restart is one epoch; what is repeated since the last state is told."""
     start(tmp_path, BROKEN, length=40, close=False)
-    start(tmp_path, [whole(after, sampler_epoch=0), *shuffled(3, 1, sampler_epoch=1)], length=40)
+    start(tmp_path, [whole(after, set_epoch=0), *shuffled(3, 1, set_epoch=1)], length=40)
     verdict = audited(tmp_path)
     assert expected == found(verdict)
     told_of = [one.sentence for group in verdict.groups for one in (*group.findings, *group.notes)]
@@ -122,14 +118,14 @@ def test_what_a_restart_skipped_is_found(
 def test_a_restart_with_the_next_epoch_skips_the_rest_of_this_one(tmp_path: Path) -> None:
     """The sampler says which epoch it is."""
     start(tmp_path, BROKEN, length=40, close=False)
-    start(tmp_path, shuffled(1, 1, sampler_epoch=1), length=40)
+    start(tmp_path, shuffled(1, 1, set_epoch=1), length=40)
     assert [("RESUME-1", "restart")] == found(audited(tmp_path))
 
 
 def test_a_job_that_goes_on_after_a_whole_epoch_is_right(tmp_path: Path) -> None:
     """Nothing is left over."""
-    start(tmp_path, shuffled(0, 1, sampler_epoch=0), length=40)
-    start(tmp_path, shuffled(1, 1, sampler_epoch=1), length=40)
+    start(tmp_path, shuffled(0, 1, set_epoch=0), length=40)
+    start(tmp_path, shuffled(1, 1, set_epoch=1), length=40)
     assert [] == found(audited(tmp_path))
 
 
