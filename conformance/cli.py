@@ -1,7 +1,7 @@
 """The command `loaderspec`: `run` judges an implementation, `plan` shows an epoch's numbers, `explain` a clause.
 
 `peers` lists the loaders of others that can be judged by name, and `matrix` judges them in environments of their own.
-`report` and `verify` take what a run has written.
+`report` and `verify` take what a run has written. `audit` judges the record of a training job.
 """
 
 import argparse
@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance.audit import command as audit_command
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
@@ -43,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     reports.add_report_arguments(commands.add_parser("report", help="show a stored report in other forms"))
     verify = commands.add_parser("verify", help="run a stored report again, and say whether the verdicts agree")
     reports.add_verify_arguments(verify)
+    audit_command.add_arguments(commands.add_parser("audit", help="judge what a training job's loaders delivered"))
     given = parser.parse_args(words)
     return {
         "run": _run,
@@ -52,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "matrix": matrix_command.matrix,
         "report": reports.report,
         "verify": reports.verify,
+        "audit": audit_command.audit,
     }[given.command](given)
 
 

@@ -59,7 +59,7 @@ class Digests:
         """The one form of these digests for a partial result: sorted."""
         words = np.concatenate([np.zeros((0, 2), np.uint64), *self._each_part()])
         order = np.lexsort((words[:, 1], words[:, 0]))
-        return {"data": words[order].astype("<u8").tobytes()}
+        return {"total": self.total, "data": _taken(words, order).astype("<u8").tobytes()}
 
     @classmethod
     def restored(cls, stored: dict[str, Any]) -> "Digests":

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from conformance.audit.counts import DENSE
 from conformance.audit.files import Cursor, Made, Skimmed, place, skim
+from conformance.audit.partial import ordered
 from conformance.audit.summary import (
     Epoch,
     EpochKey,
@@ -59,8 +60,7 @@ def gather(folder: Path, progress: Progress = lambda done, all_of_it: None) -> S
         reader = read.get(file.path)
         end = file.end if reader is None or reader.cursor.end is None else reader.cursor.end
         summary.processes.append(_process(file, end, reader.lost if reader else []))
-    summary.processes.sort(key=lambda process: process.token)
-    return summary
+    return ordered(summary)
 
 
 def _by_iterator(skimmed: list[Skimmed]) -> dict[str, list[dict[str, Any]]]:
@@ -209,7 +209,8 @@ class _Reader:
         opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
         for index, hexadecimal in fact.get("pairs", []) if opened is not None else ():
             assert opened is not None
-            opened.group.contents.setdefault(int(index), {})[opened.key] = str(hexadecimal)
+            known = opened.group.contents.setdefault(int(index), {})
+            known[opened.key] = min(str(hexadecimal), known.get(opened.key, str(hexadecimal)))
 
     def _worker_died(self, fact: dict[str, Any]) -> None:
         opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))

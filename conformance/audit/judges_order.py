@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from math import lgamma
 
+from conformance.audit.counts import Counts
 from conformance.audit.summary import EpochKey, RankSeen, WorkerSeen
-from conformance.audit.view import EpochView, Finding, View, ascending, epoch_name, head, listed
+from conformance.audit.view import EpochView, Finding, View, ascending, epoch_name, head, listed, samples
 from conformance.epochs.order import beyond_chance
 from conformance.trial.words import count
 
@@ -13,6 +14,7 @@ from conformance.trial.words import count
 def judge(view: View) -> Iterator[Finding]:
     """Findings over all epochs of a loader; what is only told has the id "note"."""
     yield from _same_order(view)
+    yield from _never_reached(view)
     yield from _random_states(view)
     yield from _contents(view)
 
@@ -42,17 +44,43 @@ def _same_order(view: View) -> Iterator[Finding]:
     if view.by_content or in_order or first.evaluation:
         return
     ranks = f" on {'both' if len(first.ranks) == 2 else 'all'} ranks" if len(first.ranks) > 1 else ""
-    more = f", and so on in {len(alike)} of {len(pairs)} epochs" if len(alike) > 1 else ""
+    which = f"{second.name} came in the order of {first.name}"
+    if len(alike) == len(pairs) > 1:
+        which = f"every epoch came in the order of {first.name}"
+    elif len(alike) > 1:
+        which = f"{len(alike)} of {len(pairs)} epochs came in the order of the one before, first {second.name}"
     advice = "set the epoch before each of them: sampler.set_epoch(epoch)"
     cause = ": set_epoch was never called" if _never_set(view, epochs) else ""
     yield second.at_loop(
         "ORDER-6",
         "same-order",
-        f"{second.name} came in the order of {first.name}{ranks}{more}{cause}",
+        f"{which}{ranks}{cause}",
         excerpt=_begin(first, second),
         advice=advice,
         worst=7,
     )
+
+
+def _never_reached(view: View) -> Iterator[Finding]:
+    """A loop that leaves every epoch at one step of one order never sees what lies behind it."""
+    epochs = [epoch for epoch in view.epochs() if epoch.rows and not epoch.evaluation]
+    expected = view.expected
+    if len(epochs) < 2 or expected is None or view.by_content or view.facts.get("replacement"):
+        return
+    left = all(seen.how == "left" and seen.steps > 1 for epoch in epochs for seen in epoch.ranks.values())
+    alike = all(_alike(one, other) for one, other in pairwise(epochs))
+    if not left or not alike or not (view.everywhere or view.own):
+        return
+    all_of_them = Counts()
+    for epoch in epochs:
+        all_of_them.merge(epoch.epoch.counts)
+    lost = expected - sum(number for times, number in all_of_them.histogram().items() if times)
+    if lost > 0:
+        steps = max(seen.steps for epoch in epochs for seen in epoch.ranks.values())
+        text = f"{samples(lost)} of {expected:,} came in none of {len(epochs)} epochs: the loop leaves each of them "
+        advice = "shuffle, or read each epoch to its end"
+        text += f"after {count(steps, 'step')}"
+        yield epochs[0].at_loop("PART-8", "never-reached", text, advice=advice, worst=7)
 
 
 def _alike(one: EpochView, other: EpochView) -> bool:
@@ -77,7 +105,7 @@ def _never_set(view: View, epochs: list[EpochView]) -> bool:
 def _begin(*epochs: EpochView) -> tuple[str, ...]:
     """How epochs begin on their first rank."""
     first = [(epoch, *next(iter(epoch.ranks.items()))) for epoch in epochs]
-    return tuple(f"{epoch.name}, {epoch.view.who(rank)}: {head(seen)}" for epoch, rank, seen in first)
+    return tuple(f"{epoch.name}{epoch.view.where(rank)}: {head(seen)}" for epoch, rank, seen in first)
 
 
 # Who began: the epoch, the rank, the worker (-1: the process itself).

@@ -27,7 +27,7 @@ def _unequal(epoch: EpochView) -> Iterator[Finding]:
     # Ranks are many: those at both ends tell it.
     few = [rank for rank, steps in ended.items() if steps == least]
     many = [rank for rank, one in seen.items() if one.steps == most]
-    text = f"{_ranks(epoch, few)} had {count(least, 'step')}, {_ranks(epoch, many)} {most}"
+    text = f"{_ranks(epoch, few)} had {count(least, 'step')}, and {_ranks(epoch, many)} had {most}"
     if epoch.evaluation:
         yield epoch.at_loop(
             "note", "other-steps", f"{text}, in an evaluation: no harm if nothing is gathered at each step"
@@ -55,7 +55,7 @@ def _length(epoch: EpochView) -> Iterator[Finding]:
     for rank, seen in () if epoch.resumed else epoch.ranks.items():
         said = seen.facts.get("steps", epoch.view.group.loaders.get(rank, {}).get("steps"))
         if seen.whole and isinstance(said, int) and said != seen.steps:
-            many = " of each rank" if len(epoch.ranks) > 1 and _all_lie(epoch) else ""
+            many = " on each rank" if len(epoch.ranks) > 1 and _all_lie(epoch) else ""
             text = f"len() said {count(said, 'step')}, and {seen.steps} came"
             yield epoch.view.at_loader(
                 "COUNT-4",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from conformance.audit.verdict import Judged, Verdict
 from conformance.audit.view import Finding
+from conformance.report.spec_text import clause_texts
 from conformance.trial.words import count, printable
 
 _WIDTH = 118
@@ -49,7 +50,7 @@ def _finding(finding: Finding, base: Path) -> list[str]:
 def _wrapped(clause: str, sentence: str, where: str) -> list[str]:
     """A sentence beside its clause; the line of source ends its first line, or stands on its own."""
     width = _WIDTH - _CLAUSE - 2
-    first, *rest = textwrap.wrap(sentence, width)
+    first, *rest = textwrap.wrap(sentence, width, break_on_hyphens=False)
     if where and not rest and len(first) + len(where) + 2 <= width:
         first = f"{first}{where:>{width - len(first)}}"
         where = ""
@@ -66,5 +67,5 @@ def _summed_up(verdict: Verdict, done: str) -> str:
         return "nothing was recorded: no loader was iterated in a process that is recorded."
     findings = verdict.findings
     line = f"{count(len(verdict.groups), 'loader')} {done}, {count(len(findings), 'finding')}."
-    clause = next((finding.id for finding in findings if finding.id != "note"), "")
+    clause = next((finding.id for finding in findings if finding.id in clause_texts()), "")
     return f"{line}   what to do: loaderspec explain {clause}" if clause else line

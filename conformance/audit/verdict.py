@@ -116,13 +116,11 @@ def _once(same: list[Finding], epochs: int) -> Finding:
     if epochs < 2:
         return replace(first, epochs=keys)
     alike = len({finding.sentence for finding in same}) == 1
-    if len(keys) == epochs and alike:
-        where = " in each epoch"
-    elif len(keys) == 1:
+    if len(keys) == 1:
         where = f" in {epoch_name(keys[0])}"
     else:
-        where = f" in {epoch_name(keys[0])}" if not alike else ""
-        where += f"; so in {len(keys)} of {epochs} epochs" if not alike else f" in {len(keys)} of {epochs} epochs"
+        where = " in each epoch" if len(keys) == epochs else f" in {len(keys)} of {epochs} epochs"
+        where += "" if alike else f" (here {epoch_name(keys[0])})"
     head, colon, tail = first.sentence.partition(":")
     return replace(first, sentence=f"{head}{where}{colon}{tail}", epochs=keys)
 

@@ -109,6 +109,10 @@ class View:
         """``rank 0``, or ``process 0`` where the job did not tell its ranks."""
         return f"rank {rank}" if rank >= 0 else f"process {-1 - rank}"
 
+    def where(self, rank: int) -> str:
+        """``, rank 0``, or nothing where there is no other one."""
+        return "" if self.own and self.world_size == 1 else f", {self.who(rank)}"
+
     def epochs(self) -> list["EpochView"]:
         """Its epochs, in order."""
         return [EpochView(self, key, self.group.epochs[key]) for key in sorted(self.group.epochs)]

@@ -57,7 +57,19 @@ def test_epochs_that_were_left_are_compared_as_far_as_they_went(tmp_path: Path) 
     """The shorter one counts."""
     steps = cut(order(40), 4)
     both = [whole(steps[:6], how="left"), whole(steps[:9], how="left")]
-    assert [("ORDER-6", "same-order")] == found(audited(job(tmp_path, [both], length=40)))
+    assert [("ORDER-6", "same-order")] == found(audited(job(tmp_path, [both])))
+
+
+def test_what_no_epoch_reaches_is_found(tmp_path: Path) -> None:
+    """A loop that leaves an unshuffled loader at one step in each epoch never sees the rest."""
+    steps = cut(range(40), 4)
+    left = whole(steps[:6], how="left")
+    assert [("PART-8", "never-reached")] == found(audited(job(tmp_path / "wrong", [[left, left]], length=40)))
+    other = whole(cut(order(40), 4)[:6], how="left")
+    assert [] == found(audited(job(tmp_path / "shuffled", [[left, other]], length=40)))
+    assert [] == found(audited(job(tmp_path / "once", [[left]], length=40)))
+    looked = whole(steps[:6], how="left", no_grad=True)
+    assert [] == found(audited(job(tmp_path / "evaluation", [[looked, looked]], length=40)))
 
 
 def states(*prints: str, drew: list[str] | None = None, library: str = "numpy") -> dict[str, Any]:
