@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.claiming import init
+from conformance.claiming import claims, init
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     reports.add_report_arguments(commands.add_parser("report", help="show a stored report in other forms"))
     verify = commands.add_parser("verify", help="run a stored report again, and say whether the verdicts agree")
     reports.add_verify_arguments(verify)
+    claims.add_arguments(commands.add_parser("claims", help="find out what a loader can promise"))
     init.add_arguments(commands.add_parser("init", help="write the adapter of a class or function"))
     given = parser.parse_args(words)
     return {
@@ -55,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "report": reports.report,
         "verify": reports.verify,
         "init": init.init,
+        "claims": claims.claims,
     }[given.command](given)
 
 
