@@ -2,8 +2,8 @@
 
 `watch` runs a training job as it is and says whether its data is right; `check` does so for one loader without the job.
 `peers` lists the loaders of others that can be judged by name, and `matrix` judges them in environments of their own.
-`report` and `verify` take what a run has written. `audit` judges the record of a training job. `init` writes an adapter.
-`bridge check` tests the lines of a loader that is not Python.
+`report` and `verify` take what a run has written. `audit` judges the record of a training job. `bridge check` tests
+the lines of a loader that is not Python. `init` writes an adapter, and `claims` finds out what it can promise.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from conformance.audit import command as audit_command
 from conformance.bridge import check as bridge_check
-from conformance.claiming import init
+from conformance.claiming import claims, init
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
@@ -51,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bridge_check.add_arguments(commands.add_parser("bridge", help="test the lines of a loader that is not Python"))
     verify = commands.add_parser("verify", help="run a stored report again, and say whether the verdicts agree")
     reports.add_verify_arguments(verify)
+    claims.add_arguments(commands.add_parser("claims", help="find out what a loader can promise"))
     init.add_arguments(commands.add_parser("init", help="write the adapter of a class or function"))
     audit_command.add_arguments(commands.add_parser("audit", help="judge what a training job's loaders delivered"))
     watch_command.add_arguments(
@@ -71,6 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "audit": audit_command.audit,
         "watch": watch_command.watch,
         "check": check_command.check,
+        "claims": claims.claims,
     }[given.command](given)
 
 
