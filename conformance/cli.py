@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.bridge import check as bridge_check
+from conformance.claiming import init
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
@@ -45,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bridge_check.add_arguments(commands.add_parser("bridge", help="test the lines of a loader that is not Python"))
     verify = commands.add_parser("verify", help="run a stored report again, and say whether the verdicts agree")
     reports.add_verify_arguments(verify)
+    init.add_arguments(commands.add_parser("init", help="write the adapter of a class or function"))
     given = parser.parse_args(words)
     return {
         "run": _run,
@@ -54,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "matrix": matrix_command.matrix,
         "report": reports.report,
         "verify": reports.verify,
+        "init": init.init,
         "bridge": bridge_check.main,
     }[given.command](given)
 

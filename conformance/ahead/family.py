@@ -2,7 +2,7 @@
 
 from conformance.ahead import drawn, judges, judges_ends, judges_reads, scenario
 from conformance.loader.runs import runs, synchronous
-from conformance.loader.scenario import CONDUCTS, from_code, may_fail
+from conformance.loader.scenario import CONDUCTS, from_code, may_fail, within
 from conformance.loader.simpler import simplified
 from conformance.trial.family import Family
 
@@ -22,6 +22,7 @@ FAMILIES = (
         drawn.reading_ahead,
         simplified,
         may_fail=may_fail,
+        within=within,
         twins=synchronous,
     ),
 )

@@ -134,7 +134,9 @@ def permutation(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     return _shuffled_membership(scenario, claims, trace) if scenario.world_size == 1 else None
 
 
-@clause("ORDER-4", applies=lambda claims: _shuffles(claims) and remainder(claims), floor=40, twin=True)
+@clause(
+    "ORDER-4", applies=lambda claims: _shuffles(claims) and remainder(claims), floor=40, twin=True, needs=("ranks",)
+)
 def one_permutation_for_all_ranks(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Over several ranks, a shuffled epoch is as exclusive and exhaustive as an unshuffled one."""
     return _shuffled_membership(scenario, claims, trace) if scenario.world_size > 1 else None
@@ -193,7 +195,7 @@ def independent_of_workers(scenario: Scenario, claims: Claims, trace: Trace) -> 
     return _same_order(scenario, claims, trace, ("workers",))
 
 
-@clause("ORDER-9", applies=_shuffles, floor=10, twin=True)
+@clause("ORDER-9", applies=_shuffles, floor=10, twin=True, also="workers")
 def independent_of_global_state(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The order does not come from the caller's global generators."""
     if not scenario.shuffle:

@@ -2,7 +2,7 @@
 
 from conformance.faults import drawn, judges
 from conformance.loader.runs import runs, undisturbed
-from conformance.loader.scenario import Scenario, from_code, may_fail
+from conformance.loader.scenario import Scenario, from_code, may_fail, within
 from conformance.loader.simpler import simplified
 from conformance.trial.family import Family
 
@@ -30,6 +30,7 @@ FAMILIES = (
         # A loader that swallows errors has none that comes in its place, and nothing after it.
         hides={"ERROR-2": ("ERROR-1",), "WORK-14": ("ERROR-1",)},
         may_fail=may_fail,
+        within=within,
     ),
-    Family("samples", from_code, runs, drawn.kinds_of_sample, may_fail=may_fail),
+    Family("samples", from_code, runs, drawn.kinds_of_sample, may_fail=may_fail, within=within),
 )

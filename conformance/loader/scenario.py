@@ -83,6 +83,13 @@ _REFUSABLE = ("batch_size", "world_size", "rank", *_DEVICE_FACTORS)
 REFUSED_VALUES: dict[str, Any] = {"0": 0, "-1": -1, "-3": -3, "1": 1, "2": 2, "True": True, "1.5": 1.5, "2.0": 2.0}
 _REFUSALS = frozenset(f"{name}={value}" for name in _REFUSABLE for value in REFUSED_VALUES)
 
+# What is asked for of a loader that is without something: a field, its usual value, and what it can't refuse.
+_USUAL: dict[str, tuple[str, Any, tuple[str, ...]]] = {
+    "ranks": ("world_size", 1, ("rank", "world_size")),
+    "drop_last": ("drop_last", False, ()),
+    "batch_size": ("batch_size", 1, ("batch_size",)),
+}
+
 # A code is written, and read, in this order.
 _PARTS = (
     number("n", "samples", least=0, most=SAMPLES),
@@ -271,6 +278,17 @@ def may_fail(scenario: Scenario, claims: Claims) -> bool:
     """Whether an error is allowed: something was to fail, the request can't be met, or no restart is promised."""
     is_too_small = scenario.samples < claims.least_samples(scenario.world_size)
     return bool(scenario.fault or scenario.refusal or is_too_small or (scenario.saves and not claims.resume))
+
+
+def within(scenario: Scenario, claims: Claims) -> Scenario | None:
+    """The scenario without what the loader can't be asked for; None if that is all that it is about."""
+    changes: dict[str, object] = {}
+    for name in claims.without:
+        field, value, unasked = _USUAL[name]
+        changes[field] = value
+        if scenario.refusal.partition("=")[0] in unasked:
+            return None
+    return simpler(scenario, **changes) if changes else scenario
 
 
 def from_code(code: str) -> Scenario:

@@ -145,7 +145,7 @@ class ForkedSource:
 
         # Here, and not in each fork: the second time, next to nothing is left to do.
         huge_pages.gather()
-        loaded = self.implementation, origin_of(self.implementation.home)
+        loaded = self.implementation, origin_of(self.implementation.home, self.implementation.shape)
         ours, theirs = pair()
         # What is here already is no garbage of the zygote's: looking through it all would copy it, page by page.
         gc.freeze()

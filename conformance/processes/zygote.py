@@ -207,7 +207,7 @@ def main() -> None:
     def load() -> tuple[Implementation, Origin]:
         implementation = resolve(settings["implementation"])
         huge_pages.gather()
-        return implementation, origin_of(implementation.home, settings["implementation"])
+        return implementation, origin_of(implementation.home, implementation.shape, settings["implementation"])
 
     try:
         serve(control, load, settings["workdir"])

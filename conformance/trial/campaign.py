@@ -60,14 +60,9 @@ class Result:
 
 
 def joined(one: Result, other: Result) -> Result:
-    """What two campaigns learned together; a case of the first counts more."""
+    """What two campaigns learned of clauses together; a case of the first counts more."""
     exercised = {clause: times + other.exercised.get(clause, 0) for clause, times in one.exercised.items()}
-    return Result(
-        exercised,
-        {**other.cases, **one.cases},
-        {**other.unconfirmed, **one.unconfirmed},
-        one.unowned or other.unowned,
-    )
+    return Result(exercised, {**other.cases, **one.cases}, {**other.unconfirmed, **one.unconfirmed})
 
 
 class Campaign:
@@ -153,12 +148,24 @@ class Campaign:
         return [scenario for scenario, verdicts in self._verdicts.items() if _news(verdicts[clause.id], known)]
 
     def _tried(self) -> list[Scenario]:
-        listed = list(self.family.listed(self.claims, self.tier))
+        within = map(self._within, self.family.listed(self.claims, self.tier))
+        listed = list(dict.fromkeys(each for each in within if each is not None))
         if self.family.drawn is None:
             return listed
         tried: dict[Scenario, None] = dict.fromkeys(listed)
-        draw(self.family.drawn(self.claims), self._examples, self.seed, lambda scenario: tried.setdefault(scenario))
+        draw(self._drawn(), self._examples, self.seed, lambda scenario: tried.setdefault(scenario))
         return list(tried)
+
+    def _within(self, scenario: Scenario) -> Scenario | None:
+        """The scenario as far as the loader can be asked for it."""
+        nearest: Scenario | None = self.family.within(scenario, self.claims)
+        return nearest
+
+    def _drawn(self) -> Any:
+        """The strategy of what is drawn."""
+        assert self.family.drawn is not None
+        drawn = self.family.drawn(self.claims)
+        return drawn.map(self._within) if self.claims.without else drawn
 
     def _run_ahead(self, scenarios: list[Scenario]) -> dict[Scenario, Trace]:
         """Run scenarios that spend their time waiting side by side, one lane each.
@@ -206,10 +213,12 @@ class Campaign:
         def violates(scenario: Scenario) -> bool:
             if self._hangs.total() >= limit and scenario not in self._verdicts:
                 return False
+            if self._within(scenario) != scenario:
+                return False
             return _news(self._judge(scenario)[clause.id], known)
 
         try:
-            found = find(self.family.drawn(self.claims), violates, self._examples, self.seed)
+            found = find(self._drawn(), violates, self._examples, self.seed)
         except NoSuchExample:
             found = min(violating, key=_size)
         smallest: Scenario = self.family.smaller(found, violates)

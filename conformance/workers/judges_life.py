@@ -129,7 +129,7 @@ def kept_batches_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
     return []
 
 
-@clause("WORK-17", family="samples", dataset="any", floor=5)
+@clause("WORK-17", family="samples", dataset="any", floor=5, needs=("batch_size",))
 def types_survive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Collating keeps values and types."""
     if scenario.kind in ("", "buffer", "large"):

@@ -102,23 +102,24 @@ def sample_at(order: Network, position: int) -> int:
     position = check_integer("position", position, least=0, most=order.samples - 1)
     # ORDER-3: a round adds to one half what depends on the other alone, so it can be undone: no two positions end at
     # one cell. The walk leads each to the next cell of its cycle that is a sample, which no other is led to.
-    return _walk(order, position, _through)
+    return walk(order, position, through)
 
 
 def position_of(order: Network, sample: int) -> int:
     """Return at which position of the epoch a sample comes: the inverse of `sample_at`."""
     sample = check_integer("sample", sample, least=0, most=order.samples - 1)
-    return _walk(order, sample, _back)
+    return walk(order, sample, back)
 
 
-def _walk(order: Network, cell: int, once: Callable[[Network, int], int]) -> int:
+def walk(order: Network, cell: int, once: Callable[[Network, int], int]) -> int:
+    """Lead a cell through the rounds, or back, until it is a sample."""
     while True:
         cell = once(order, cell)
         if cell < order.samples:
             return cell
 
 
-def _through(order: Network, cell: int) -> int:
+def through(order: Network, cell: int) -> int:
     """Return where all rounds lead a cell."""
     row, column = divmod(cell, order.columns)
     columns, rows = order.columns, order.rows
@@ -129,7 +130,7 @@ def _through(order: Network, cell: int) -> int:
     return row * order.columns + column
 
 
-def _back(order: Network, cell: int) -> int:
+def back(order: Network, cell: int) -> int:
     """Return which cell all rounds lead here."""
     row, column = divmod(cell, order.columns)
     columns, rows = order.columns, order.rows

@@ -15,23 +15,29 @@ WINGS = ("epochs", "workers", "ahead", "device", "launch", "pipelines", "restart
 # What a room may import of the others, nearest first. What two wings need stands in `loader` (if it is about loaders)
 # or in `trial`; what a wing is asked by the middle is a field of `trial.family.Family`.
 BELOW = {
-    "contract": (),
+    "shapes": (),
+    "contract": ("shapes",),
     "trace": (),
+    # What a job that is recorded imports.
+    "records": (),
+    # What stands in front of a job that is watched, and the command that starts it.
+    "watch": ("records",),
     "peers": ("contract",),
     "bridge": ("contract",),
-    "processes": ("contract", "trace", "peers", "bridge"),
-    "trial": ("processes", "contract", "trace"),
+    "processes": ("contract", "trace", "peers", "shapes", "bridge"),
+    "trial": ("processes", "contract", "trace", "shapes"),
     "loader": ("trial", "processes", "bridge", "contract", "trace"),
     **dict.fromkeys(WINGS, ("loader", "trial", "processes", "contract", "trace")),
     "clauses": (*WINGS, "trial"),
-    "report": ("clauses", "loader", "trial", "processes", "peers", "bridge", "contract", "trace"),
+    "report": ("shapes", "clauses", "loader", "trial", "processes", "peers", "bridge", "contract", "trace"),
     "vectors": ("clauses", "bridge", "loader", "trial", "contract", "trace"),
     "matrix": ("report", "clauses", "trial", "processes", "peers", "contract"),
     "plugin": ("report", "clauses", "trial", "processes", "contract"),
-    "cli": ("matrix", "report", "clauses", "trial", "processes", "bridge", "contract"),
+    "claiming": ("report", "shapes", "clauses", "trial", "processes", "contract"),
+    "cli": ("claiming", "matrix", "report", "clauses", "trial", "processes", "bridge", "contract"),
     "conftest": ("plugin",),
-    # `check()`, which imports when it is called.
-    "": ("report", "trial", "processes"),
+    # `check()` and `record()`, which import when they are asked for.
+    "": ("report", "trial", "processes", "records"),
 }
 
 
@@ -121,6 +127,8 @@ def test_no_module_imports_itself_round_a_circle() -> None:
         ("conformance.pipelines.run", {"hypothesis", "pytest"}),
         ("conformance.processes.zygote", {"hypothesis", "torch", "pytest"}),
         ("conformance.cli", {"torch"}),
+        ("conformance.watch.watching", {"hypothesis", "torch", "pytest"}),
+        ("conformance.records.wrapper", {"hypothesis", "torch", "pytest", "numpy", "json.tool"}),
         ("conformance.plugin", {"hypothesis", "torch", "numpy"}),
     ],
 )
