@@ -246,6 +246,24 @@ def test_large_orders_do_not_hold_up_the_end() -> None:
         del made
 
 
+def stays_with_a_hang(line: Connection, strategy: SharingStrategy) -> None:
+    """Have a producer that hangs in its dataset; wait to be killed."""
+    made = poptorch.AsynchronousDataAccessor(Faulty2(1), sharing_strategy=strategy)
+    left(made)
+    line.send(producers(made))
+    hang()
+
+
+@pytest.mark.parametrize("strategy", [SharingStrategy.Fork, SharingStrategy.ForkServer])
+def test_a_killed_consumer_leaves_no_producer_that_hangs(strategy: SharingStrategy) -> None:
+    """Which does not look whether anybody still wants its work (LEAK-1)."""
+    with in_child(stays_with_a_hang, strategy) as (child, line):
+        (pid,) = told(line)
+        child.kill()
+        child.join()
+        assert has_ended(pid)
+
+
 class Torn:
     """A socket whose writes are interrupted as soon as they are done."""
 
