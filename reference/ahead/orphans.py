@@ -23,15 +23,23 @@ class _Forks:
     makes_child = False
 
 
-def ends_with_parent(sentinel: int) -> None:
+def ends_with_parent(sentinel: int, is_of_main_thread: bool) -> None:
     """Let this process be interrupted when its parent ends, on Linux, whatever it does (LEAK-1).
 
-    `sentinel` is the descriptor that has something to read then; a pipe on which nothing is written before.
+    `sentinel` is the descriptor that has something to read then: a pipe on which nothing is written before. A dataset
+    may have closed it, and another process may keep it open; so the kernel is asked too, unless another thread than
+    the main one has made this process: it would be told of the end of that thread.
     """
     if sys.platform == "linux":
         signal.signal(signal.SIGIO, _is_orphan)
         fcntl.fcntl(sentinel, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL) | os.O_ASYNC)
+        if is_of_main_thread:
+            _tell_of_parents_end(signal.SIGIO)
+
+
+def _tell_of_parents_end(number: signal.Signals) -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
 
 
 def _is_orphan(*_: object) -> None:
@@ -60,7 +68,7 @@ def _before() -> None:
 def _after_in_child() -> None:
     if not _Forks.makes_child:
         return
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _tell_of_parents_end(signal.SIGKILL)
     if os.getppid() != _Forks.parent:
         # It has ended before that was said.
         os._exit(1)

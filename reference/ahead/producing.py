@@ -86,10 +86,12 @@ def produce(
     number: int,
     others: list[Line],
     parsers: dict[type, ICustomArgParser],
+    is_of_main_thread: bool = False,
 ) -> None:
     """Be a producer until the consumer hangs up.
 
-    `others` are ends of lines that a fork has copied, `parsers` are registered where no fork has copied them.
+    `others` are ends of lines that a fork has copied, `parsers` are registered where no fork has copied them;
+    `is_of_main_thread` says whether the thread that has made this process lives as long as its own.
     """
     with suppress(EOFError, OSError, KeyboardInterrupt):
         # The consumer's to decide: it gets the same interrupt, and hangs up.
@@ -100,7 +102,7 @@ def produce(
             adopt(parsers)
             for other in others:
                 other.close()
-            ends_with_parent(int(_parent().sentinel))
+            ends_with_parent(int(_parent().sentinel), is_of_main_thread)
             offspring_ends_with_this()
             torch.set_num_threads(1)
             # What a fork has inherited is not this process's to collect; looking at it would copy its pages.
