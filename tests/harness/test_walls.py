@@ -26,7 +26,8 @@ BELOW = {
     "report": ("clauses", "loader", "trial", "processes", "peers", "contract", "trace"),
     "matrix": ("report", "clauses", "trial", "processes", "peers", "contract"),
     "plugin": ("report", "clauses", "trial", "processes", "contract"),
-    "cli": ("matrix", "report", "clauses", "trial", "processes", "contract"),
+    "command": (),
+    "cli": ("command", "matrix", "report", "clauses", "trial", "processes", "contract"),
     "conftest": ("plugin",),
     # `check()`, which imports when it is called.
     "": ("report", "trial", "processes"),
@@ -97,7 +98,7 @@ def test_every_room_has_its_walls() -> None:
 def test_the_suite_and_the_reference_do_not_know_each_other() -> None:
     """The reference is judged like any other loader; only the command that shows its plans imports it."""
     both = {(name, other) for name in ALL for other in imported(name) if name.split(".")[0] != other.split(".")[0]}
-    assert {("conformance.cli", "reference.rules.plan")} == both
+    assert {("conformance.command", "reference.rules.plan")} == both
 
 
 def test_no_module_imports_itself_round_a_circle() -> None:
@@ -119,6 +120,8 @@ def test_no_module_imports_itself_round_a_circle() -> None:
         ("conformance.pipelines.run", {"hypothesis", "pytest"}),
         ("conformance.processes.zygote", {"hypothesis", "torch", "pytest"}),
         ("conformance.cli", {"torch"}),
+        ("conformance.command", {"hypothesis", "torch", "numpy", "pytest"}),
+        ("reference.rules.plan", {"torch", "numpy"}),
         ("conformance.plugin", {"hypothesis", "torch", "numpy"}),
     ],
 )
