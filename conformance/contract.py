@@ -7,7 +7,9 @@ what that loader promises. A promise that is not made is not judged; an unknown 
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
+
+from conformance.shapes.shape import Shape
 
 Policy = Literal["drop", "pad", "uneven"]
 
@@ -113,6 +115,7 @@ class Claims:
     device: tuple[str, ...] = ()
     launcher: bool | Literal["settings"] = False
     pipelines: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
     def policy(self, drop_last: bool) -> Policy | None:
         """What becomes of the remainder, or None where nothing is promised."""
@@ -124,7 +127,26 @@ class Claims:
 
     def as_dict(self) -> dict[str, Any]:
         """The claims as JSON data, the defaults spelled out."""
-        return {**dataclasses.asdict(self), **{name: list(getattr(self, name)) for name in CHOICES}}
+        claims = {**dataclasses.asdict(self), **{name: list(getattr(self, name)) for name in (*CHOICES, *LIMITS)}}
+        # A limit is told where there is one.
+        return {name: value for name, value in claims.items() if value or name not in LIMITS}
+
+
+class Elsewhere(Protocol):
+    """What stands between the suite and a loader that runs beside the rank's process, and not in it."""
+
+    @property
+    def beyond(self) -> Mapping[str, str]:
+        """The clauses that can't be judged so, and why."""
+        ...
+
+    def begin(self) -> None:
+        """Have in this process what is needed, before anything is asked for or counted."""
+        ...
+
+    def complaint(self) -> str:
+        """What of the other side could not be understood, which says nothing of the loader; or ""."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -132,6 +154,8 @@ class Implementation:
     """An implementation under test: where it came from, its `load`, its claims, and what else its adapter offers.
 
     `offers` are the functions of OFFERS that it has, by name; `home` is the module that the adapter is written in.
+    `shape` is what was found out about an implementation that has no adapter.
+    `elsewhere` is there for one that is no Python (`bridge/`).
     """
 
     name: str
@@ -141,6 +165,8 @@ class Implementation:
     known_failures: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     offers: Mapping[str, Callable[..., Any]] = dataclasses.field(default_factory=dict)
     home: str = ""
+    shape: Shape | None = None
+    elsewhere: Elsewhere | None = None
 
 
 # Claims that have one of some values.
@@ -177,6 +203,8 @@ CHOICES = {
     "device": ("training", "inference", "outputs", "synthetic", "ranks"),
     "pipelines": ("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
 }
+# What a loader can't be asked for: "ranks" is more than one of them, "drop_last" is True, "batch_size" another than 1.
+LIMITS = {"without": ("ranks", "drop_last", "batch_size")}
 # A claim that makes no sense without another one.
 _NEEDS = {"elastic": "resume", "end_of_epoch": "resume"}
 
@@ -191,7 +219,7 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
             raise AdapterError(f"the claim {name!r} is unknown; the claims are {', '.join(known)}; fix or remove it")
     # None withdraws a claim, wherever it comes from: what is left is the default.
     fields = {name: value for name, value in (given or {}).items() if value is not None}
-    for name, choices in CHOICES.items():
+    for name, choices in {**CHOICES, **LIMITS}.items():
         if name in fields:
             fields[name] = _parse_choices(name, fields[name], choices)
     for name, value in fields.items():

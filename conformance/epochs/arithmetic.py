@@ -90,13 +90,17 @@ def _out_of_order(samples: tuple[int, ...], counts: Counter[int]) -> bool:
     return list(samples) != sorted(samples) and all(counts[index] == 1 for index in samples)
 
 
-@clause("BATCH-4", family="refusals", floor=6)
+def _has_factors(claims: Claims) -> bool:
+    return not {"ranks", "batch_size"} <= {*claims.without}
+
+
+@clause("BATCH-4", family="refusals", applies=_has_factors, floor=6)
 def factors_are_positive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A zero or negative factor, or a rank outside the world, is an error before a sample is delivered."""
     return _refused(scenario, trace) if _is_integer(scenario.refusal) else None
 
 
-@clause("BATCH-5", family="refusals", level="SHOULD", floor=3)
+@clause("BATCH-5", family="refusals", level="SHOULD", applies=_has_factors, floor=3)
 def factors_are_integers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A boolean or a fraction where an integer belongs is an error too."""
     return None if _is_integer(scenario.refusal) else _refused(scenario, trace)
@@ -251,7 +255,7 @@ def _promises_equal_ranks(claims: Claims) -> bool:
     return bool({claims.when_dropping, claims.when_keeping} & {"drop", "pad"})
 
 
-@clause("COUNT-5", applies=_promises_equal_ranks, floor=60)
+@clause("COUNT-5", applies=_promises_equal_ranks, floor=60, needs=("ranks",))
 def equal_steps(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """All ranks yield the same number of steps, unless "uneven" is claimed."""
     policy = claims.policy(scenario.drop_last)

@@ -89,7 +89,7 @@ def _foreign(scenario: Scenario, epochs: tuple[Epoch, ...]) -> Finding | None:
     return None
 
 
-@clause("PART-6", applies=remainder, floor=60)
+@clause("PART-6", applies=remainder, floor=60, needs=("ranks",))
 def balanced(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Shards are equal; under "uneven" they differ by at most one sample, or one step under drop_last."""
     policy = claims.policy(scenario.drop_last)

@@ -15,22 +15,44 @@ WINGS = ("epochs", "workers", "ahead", "device", "launch", "pipelines", "restart
 # What a room may import of the others, nearest first. What two wings need stands in `loader` (if it is about loaders)
 # or in `trial`; what a wing is asked by the middle is a field of `trial.family.Family`.
 BELOW = {
-    "contract": (),
+    "shapes": (),
+    "contract": ("shapes",),
     "trace": (),
+    # What a job that is recorded imports.
+    "records": (),
+    # What stands in front of a job that is watched, and the command that starts it.
+    "watch": ("audit", "records", "trial"),
     "peers": ("contract",),
-    "processes": ("contract", "trace", "peers"),
-    "trial": ("processes", "contract", "trace"),
-    "loader": ("trial", "processes", "contract", "trace"),
+    "bridge": ("contract",),
+    # A judge of a record may ask the judge of a trace.
+    "audit": ("records", "epochs", "loader", "trial", "report"),
+    "processes": ("contract", "trace", "peers", "shapes", "bridge"),
+    "trial": ("processes", "contract", "trace", "shapes"),
+    "loader": ("trial", "processes", "bridge", "contract", "trace"),
     **dict.fromkeys(WINGS, ("loader", "trial", "processes", "contract", "trace")),
     "clauses": (*WINGS, "trial"),
-    "report": ("clauses", "loader", "trial", "processes", "peers", "contract", "trace"),
+    "report": ("shapes", "clauses", "loader", "trial", "processes", "peers", "bridge", "contract", "trace"),
+    "vectors": ("clauses", "bridge", "loader", "trial", "contract", "trace"),
     "matrix": ("report", "clauses", "trial", "processes", "peers", "contract"),
     "plugin": ("report", "clauses", "trial", "processes", "contract"),
     "command": (),
-    "cli": ("command", "matrix", "report", "clauses", "trial", "processes", "contract"),
+    "claiming": ("report", "shapes", "clauses", "trial", "processes", "contract"),
+    "cli": (
+        "command",
+        "claiming",
+        "audit",
+        "watch",
+        "matrix",
+        "report",
+        "clauses",
+        "trial",
+        "processes",
+        "bridge",
+        "contract",
+    ),
     "conftest": ("plugin",),
-    # `check()`, which imports when it is called.
-    "": ("report", "trial", "processes"),
+    # `check()` and `record()`, which import when they are asked for.
+    "": ("report", "trial", "processes", "records"),
 }
 
 
@@ -122,6 +144,8 @@ def test_no_module_imports_itself_round_a_circle() -> None:
         ("conformance.cli", {"torch"}),
         ("conformance.command", {"hypothesis", "torch", "numpy", "pytest"}),
         ("reference.rules.plan", {"torch", "numpy"}),
+        ("conformance.watch.watching", {"hypothesis", "torch", "pytest"}),
+        ("conformance.records.wrapper", {"hypothesis", "torch", "pytest", "numpy", "json.tool"}),
         ("conformance.plugin", {"hypothesis", "torch", "numpy"}),
     ],
 )

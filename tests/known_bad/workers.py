@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
-from tests.known_bad.correct import KnownBad, mix
+from tests.known_bad.correct import KnownBad, claim, mix
 from tests.known_bad.pool import BadPool, Pool, Replicating, Worker
 
 SEVERAL = dict(workers=True)
@@ -69,6 +69,18 @@ class SeedsTheCallerForItsWorkers(BadPool):
         if self.request.num_workers:
             torch.manual_seed(7)
         return super().__iter__()
+
+
+class ShufflesByTheSeedOfItsWorkers(BadPool):
+    """With workers, the caller's generator seeds them, and the shuffle too."""
+
+    claims, families, related = claim(SEVERAL, shuffle="global"), ("map", "workers"), ("ORDER-8", "WORK-1")
+    clause, smallest = "ORDER-9", "n5,w1,b1,keep,shuffle,k1,random-state"
+    report = "Lightning-AI/pytorch-lightning#17713"
+
+    def mixed_seed(self) -> int:
+        drawn = random.getstate() if self.request.num_workers else ()
+        return mix(self.request.seed, self.epoch, drawn)  # type: ignore[arg-type]
 
 
 class ReadsEachSampleTwice(BadPool):
