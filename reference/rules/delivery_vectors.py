@@ -101,7 +101,7 @@ def restart_vectors() -> Iterator[Case]:
             yield {**case, **rests, "next_epoch_of_rank": steps}
             continue
         gone = {index for rank in before for each in rank for index in each}
-        # RESUME-10: each of the two requests may drop a rest of its own.
+        # Each of the two requests may drop a rest of its own.
         bounds = [one * other if drop_last else 1 for one, other in ((step, ranks), (new_step, new_ranks))]
         yield {
             **case,
