@@ -1,7 +1,9 @@
 """The command `loaderspec`: `run` judges an implementation, `plan` shows an epoch's numbers, `explain` a clause.
 
+`watch` runs a training job as it is and says whether its data is right; `check` does so for one loader without the job.
 `peers` lists the loaders of others that can be judged by name, and `matrix` judges them in environments of their own.
-`report` and `verify` take what a run has written. `bridge check` tests the lines of a loader that is not Python.
+`report` and `verify` take what a run has written. `audit` judges the record of a training job. `bridge check` tests
+the lines of a loader that is not Python. `init` writes an adapter, and `claims` finds out what it can promise.
 """
 
 import argparse
@@ -9,8 +11,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance.audit import command as audit_command
 from conformance.bridge import check as bridge_check
-from conformance.claiming import init
+from conformance.claiming import claims, init
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
@@ -22,6 +25,8 @@ from conformance.report.text import summary
 from conformance.trial.known import parse_case, read_known
 from conformance.trial.session import Options, Session
 from conformance.trial.words import printable
+from conformance.watch import check as check_command
+from conformance.watch import command as watch_command
 
 EXIT_GREEN, EXIT_USAGE = 0, 4
 
@@ -46,7 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bridge_check.add_arguments(commands.add_parser("bridge", help="test the lines of a loader that is not Python"))
     verify = commands.add_parser("verify", help="run a stored report again, and say whether the verdicts agree")
     reports.add_verify_arguments(verify)
+    claims.add_arguments(commands.add_parser("claims", help="find out what a loader can promise"))
     init.add_arguments(commands.add_parser("init", help="write the adapter of a class or function"))
+    audit_command.add_arguments(commands.add_parser("audit", help="judge what a training job's loaders delivered"))
+    watch_command.add_arguments(
+        commands.add_parser("watch", help="run a job and say whether its loaders delivered what they should")
+    )
+    check_command.add_arguments(commands.add_parser("check", help="the same of one loader, without the training"))
     given = parser.parse_args(words)
     return {
         "run": _run,
@@ -58,6 +69,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "verify": reports.verify,
         "init": init.init,
         "bridge": bridge_check.main,
+        "audit": audit_command.audit,
+        "watch": watch_command.watch,
+        "check": check_command.check,
+        "claims": claims.claims,
     }[given.command](given)
 
 

@@ -8,8 +8,10 @@ from conformance.loader.judging import (
     as_undisturbed,
     before_the_fault,
     ends,
+    error_text,
     fails_anyway,
     in_known_order,
+    lost_of_the_error,
     remainder,
     show,
     usable,
@@ -191,10 +193,10 @@ def _is_another(scenario: Scenario, rank: RankRun, failure: Failure | None) -> F
     """The dataset's own exception came as another one."""
     if failure is None or scenario.fault.partition("@")[0] not in ("raise", "again"):
         return None
-    if failure.message.startswith("BrokenSample") and "is broken on purpose" in failure.message:
+    if not lost_of_the_error(scenario, failure):
         return None
     why = "whoever catches the dataset's own exception must see it"
-    return Finding("other-error", "BrokenSample: ... is broken on purpose", _story(rank), why)
+    return Finding("other-error", error_text(scenario), _story(rank), why)
 
 
 def _is_out_of_place(scenario: Scenario, claims: Claims, rank: RankRun) -> Finding | None:

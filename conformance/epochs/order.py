@@ -248,11 +248,11 @@ def epochs_differ(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         return None
     orders = [_order(trace.main, position) for position in range(scenario.epochs)]
     bits = _log_arrangements(scenario, claims, orders[0])
-    if not _beyond_chance(scenario.epochs, scenario.epochs, bits * (scenario.epochs - 1)):
+    if not beyond_chance(scenario.epochs, scenario.epochs, bits * (scenario.epochs - 1)):
         return None
     commonest = max(orders, key=orders.count)
     same = [position for position, order in enumerate(orders) if order == commonest]
-    if len(same) < 2 or not _beyond_chance(scenario.epochs, len(same), bits * (len(same) - 1)):
+    if len(same) < 2 or not beyond_chance(scenario.epochs, len(same), bits * (len(same) - 1)):
         return []
     delivered = tuple(
         line
@@ -287,10 +287,10 @@ def seed_and_epoch_are_not_added(scenario: Scenario, claims: Claims, trace: Trac
 def _compare_seeds(scenario: Scenario, claims: Claims, main: Run, variant: Run, shift: int) -> Verdict:
     pairs = scenario.epochs - shift
     bits = _log_arrangements(scenario, claims, _order(main, 0))
-    if not _beyond_chance(pairs, pairs, bits * pairs):
+    if not beyond_chance(pairs, pairs, bits * pairs):
         return None
     same = [at for at in range(pairs) if _order(main, at + shift) == _order(variant, at)]
-    if not same or not _beyond_chance(pairs, len(same), bits * len(same)):
+    if not same or not beyond_chance(pairs, len(same), bits * len(same)):
         return []
     at = same[0]
     numbers = [epoch.number for epoch in main.ranks[0].epochs]
@@ -317,7 +317,8 @@ def _log_arrangements(scenario: Scenario, claims: Claims, order: tuple[tuple[int
     return lgamma(scenario.samples + 1) - lgamma(scenario.samples - delivered + 1)
 
 
-def _beyond_chance(trials: int, hits: int, log_odds: float) -> bool:
+def beyond_chance(trials: int, hits: int, log_odds: float) -> bool:
+    """Whether so many hits in so many trials are no coincidence; the odds against all of the hits are a logarithm."""
     return log(comb(trials, hits)) - log_odds < _COINCIDENCE
 
 

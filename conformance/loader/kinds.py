@@ -2,14 +2,14 @@
 
 import gc
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import permutations
 from types import SimpleNamespace
 from typing import Any
 
 from conformance.loader import datasets, leaks, samples
-from conformance.loader.reading import Reader
+from conformance.loader.reading import Pass, Reader
 from conformance.processes.calls import Remarks
 
 _WARM_EPOCHS, _MORE_EPOCHS = 8, 32  # memory is compared after the first few epochs, and after many more
@@ -19,7 +19,7 @@ def watch_memory(reader: Reader, remarks: Remarks) -> None:
     """Write down how much memory is held after many epochs that was not after the first few."""
     light = replace(reader, decodes=False)
     for number in range(_WARM_EPOCHS):
-        light.rest(light.begin(number))
+        light.rest(_begun(light, "large", number, remarks))
     gc.collect()
     warm = leaks.resident_bytes()
     for number in range(_WARM_EPOCHS, _WARM_EPOCHS + _MORE_EPOCHS):
@@ -35,7 +35,8 @@ def watch_types(
     keeping = replace(reader, decodes=False, keep_batches=True)
     given = [samples.sample_of(kind, datasets.FIRST_SAMPLE + index, None) for index in range(length)]
     for number in numbers:
-        going = keeping.rest(keeping.begin(number))
+        going = _begun(keeping, kind, number, remarks)
+        keeping.rest(going)
         batches = going.batches
         told = f"{len(batches)} batches instead of one" if len(batches) != 1 else _lost(reader, given, batches[0])
         if told and len(batches) == 1 and not in_order:
@@ -46,20 +47,29 @@ def watch_types(
 
 
 class _Overheard(Iterator[Any]):
-    """An iterator of which is written down whether an error names an item, in any of its lines."""
+    """An iterator of which is written down whether an error names an item or a type, in any of its lines."""
 
-    def __init__(self, steps: Iterator[Any], item: int, remarks: Remarks) -> None:
+    def __init__(self, steps: Iterator[Any], what: str, names: Iterable[object], remarks: Remarks) -> None:
         self.steps = steps
-        self.item = item
+        self.what = what
+        self.names = names
         self.remarks = remarks
 
     def __next__(self) -> Any:
         try:
             return next(self.steps)
         except Exception as error:
-            if re.search(rf"\b{self.item}\b", str(error)):
-                self.remarks.append(("named", f"item {self.item}"))
+            named = [str(name) for name in self.names if re.search(rf"\b{name}\b", str(error))]
+            if named:
+                self.remarks.append(("named", f"{self.what} {min(named)}"))
             raise
+
+
+def _begun(reader: Reader, kind: str, number: int, remarks: Remarks) -> Pass:
+    """An epoch of samples of a kind, in which is listened for a refusal that names their type."""
+    going = reader.begin(number)
+    going.iterator = _Overheard(going.iterator, "type", samples.types_of(kind), remarks)
+    return going
 
 
 def _lost(reader: Reader, given: list[Any], batch: Any) -> str:
@@ -77,7 +87,7 @@ def read_odd(reader: Reader, kind: str, length: int, number: int, remarks: Remar
     """Hold each step, of one sample, against what the dataset gave."""
     light = replace(reader, decodes=False, keep_batches=True)
     going = light.begin(number)
-    going.iterator = _Overheard(going.iterator, samples.odd_one(length), remarks)
+    going.iterator = _Overheard(going.iterator, "item", [samples.odd_one(length)], remarks)
     for at in range(length):
         if not light.step(going):
             remarks.append(("odd", f"the epoch ends before item {at}"))

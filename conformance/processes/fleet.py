@@ -11,11 +11,11 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import send_handle
-from typing import Any
+from typing import Any, TypeVar
 
 from conformance.contract import AdapterError, Claims
 from conformance.processes.origin import Origin
@@ -23,6 +23,8 @@ from conformance.processes.own_errors import Broken, Unusable, raise_broken
 from conformance.processes.sources import END_SECONDS, START_SECONDS, Source, Zygote, connection, pair
 from conformance.processes.task import Task
 from conformance.trace import Failure, RankRun
+
+T = TypeVar("T")
 
 # The path of a socket may have 104 bytes (macOS; 108 on Linux). A loader's workers make some in the temporary folder of
 # their member, which is this long with what Python adds: then they would hang, or fail, in a place that nobody knows.
@@ -139,6 +141,8 @@ class Fleet:
         self._root = tempfile.mkdtemp(prefix="loaderspec-", dir=_place())
         self._groups = 0
         self._prepared: set[tuple[int, str]] = set()
+        self._learned: dict[str, Any] = {}
+        self._learning = threading.RLock()
         self.zygotes: list[Zygote] = []
         try:
             for position, seed in enumerate(source.hash_seeds):
@@ -201,6 +205,14 @@ class Fleet:
             self._groups += 1
             path = os.path.join(self._root, f"rendezvous-{self._groups}")
         return [replace(task, process_group=(path, rank, len(tasks))) for rank, task in enumerate(tasks)]
+
+    def learned(self, name: str, find_out: Callable[[], T]) -> T:
+        """What is known of the implementation under a name; found out by whoever asks first."""
+        with self._learning:
+            if name not in self._learned:
+                self._learned[name] = find_out()
+            known: T = self._learned[name]
+            return known
 
     def prepare(self, zygote: int, performer: str) -> bool:
         """Let a zygote import a performer with what it needs, once; whether that was done now."""

@@ -279,10 +279,14 @@ def _called(worker: int) -> str:
 
 @clause("WORK-11", family="workers", applies=_workers, floor=3)
 def draws_repeat(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """The same seed, epoch, rank and worker draw the same numbers in another process."""
+    """The same seed, epoch, rank and worker, or sample, draw the same numbers in another process."""
     again = trace.variant("again")
     if again is None or not usable(trace.main) or not usable(again):
         return None
+    # Where draws are a sample's own, whichever worker is free may read it.
+    here, there = _drawn_for_samples(trace.main), _drawn_for_samples(again)
+    if here and here == there:
+        return []
     first, second = _streams(trace.main), _streams(again)
     for key in sorted(first.keys() & second.keys()):
         for (library, one), (_, other) in zip(first[key], second[key], strict=False):
@@ -303,6 +307,16 @@ def _without_processes(trace: Trace) -> bool:
     delivered = any(epoch.samples for rank in trace.main.ranks for epoch in rank.epochs)
     by_workers = any(read.process for rank in trace.main.ranks for read in rank.reads)
     return usable(trace.main) and delivered and not by_workers
+
+
+def _drawn_for_samples(run: Run) -> dict[StreamKey, list[tuple[int, ...]]]:
+    """What was drawn in workers, by rank, epoch and sample."""
+    found: dict[StreamKey, list[tuple[int, ...]]] = {}
+    for rank in run.ranks:
+        for read in rank.reads:
+            if read.process and read.draws:
+                found.setdefault((rank.rank, read.epoch, read.index), []).append(read.draws)
+    return found
 
 
 def _streams(run: Run) -> Streams:

@@ -18,6 +18,7 @@ import torch
 from ..loading.faults import Failure
 from .layout import ICustomArgParser, Layout, adopt, layout_of
 from .line import NOTHING, Line, ready, send_whole
+from .offspring import offspring_ends_with_this
 from .ring import Content, Place
 from .shared_memory import attach
 
@@ -37,10 +38,6 @@ class Left(NamedTuple):
     """The orders of epochs before this one are wanted no more."""
 
     epoch: int
-
-
-class Stop(NamedTuple):
-    """Nothing more is wanted. A closed line says the same, but a fork made meanwhile may keep a copy of it open."""
 
 
 class Memory(NamedTuple):
@@ -103,6 +100,7 @@ def produce(
             adopt(parsers)
             for other in others:
                 other.close()
+            offspring_ends_with_this()
             torch.set_num_threads(1)
             # What a fork has inherited is not this process's to collect; looking at it would copy its pages.
             gc.freeze()
@@ -162,8 +160,6 @@ class _Producer:
             elif self.line.fileno() not in found:
                 raise EOFError("The consumer's process has ended.")
             message = self.line.receive()
-        if isinstance(message, Stop):
-            raise EOFError("The consumer wants nothing more.")
         if isinstance(message, Order):
             self.orders.append(message)
         elif isinstance(message, Left):

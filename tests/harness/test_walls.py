@@ -21,9 +21,11 @@ BELOW = {
     # What a job that is recorded imports.
     "records": (),
     # What stands in front of a job that is watched, and the command that starts it.
-    "watch": ("records",),
+    "watch": ("audit", "records", "trial"),
     "peers": ("contract",),
     "bridge": ("contract",),
+    # A judge of a record may ask the judge of a trace.
+    "audit": ("records", "epochs", "loader", "trial", "report"),
     "processes": ("contract", "trace", "peers", "shapes", "bridge"),
     "trial": ("processes", "contract", "trace", "shapes"),
     "loader": ("trial", "processes", "bridge", "contract", "trace"),
@@ -34,7 +36,18 @@ BELOW = {
     "matrix": ("report", "clauses", "trial", "processes", "peers", "contract"),
     "plugin": ("report", "clauses", "trial", "processes", "contract"),
     "claiming": ("report", "shapes", "clauses", "trial", "processes", "contract"),
-    "cli": ("claiming", "matrix", "report", "clauses", "trial", "processes", "bridge", "contract"),
+    "cli": (
+        "claiming",
+        "audit",
+        "watch",
+        "matrix",
+        "report",
+        "clauses",
+        "trial",
+        "processes",
+        "bridge",
+        "contract",
+    ),
     "conftest": ("plugin",),
     # `check()` and `record()`, which import when they are asked for.
     "": ("report", "trial", "processes", "records"),

@@ -152,7 +152,7 @@ def epochs_draw_differently(case: SimpleNamespace, runs: dict[str, list[SimpleNa
 
 
 def draws_repeat(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
-    """WORK-11: the same seed, epoch, rank and worker draw the same numbers again."""
+    """WORK-11: the same seed, epoch, rank and worker, or sample, draw the same numbers again."""
     main, again = streams_of(runs["main"]), streams_of(runs["again"])
     if not main.keys() & again.keys():
         give_up("no worker reads anything in both runs")
