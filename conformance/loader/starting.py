@@ -33,7 +33,7 @@ class Start:
 
 def start_of(lane: Lane) -> Start:
     """How the workers start; found out once for a fleet."""
-    start: Start = lane.fleet.learned(_PERFORMER, lambda: _found_out(lane))
+    start: Start = lane.learned(_PERFORMER, lambda: _found_out(lane))
     return start
 
 
