@@ -1,5 +1,6 @@
 """The command `loaderspec`: `run` judges an implementation, `plan` shows an epoch's numbers, `explain` a clause.
 
+`watch` runs a training job as it is and says whether its data is right; `check` does so for one loader without the job.
 `peers` lists the loaders of others that can be judged by name, and `matrix` judges them in environments of their own.
 `report` and `verify` take what a run has written. `audit` judges the record of a training job.
 """
@@ -21,6 +22,8 @@ from conformance.report.text import summary
 from conformance.trial.known import parse_case, read_known
 from conformance.trial.session import Options, Session
 from conformance.trial.words import printable
+from conformance.watch import check as check_command
+from conformance.watch import command as watch_command
 
 EXIT_GREEN, EXIT_USAGE = 0, 4
 
@@ -45,6 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     verify = commands.add_parser("verify", help="run a stored report again, and say whether the verdicts agree")
     reports.add_verify_arguments(verify)
     audit_command.add_arguments(commands.add_parser("audit", help="judge what a training job's loaders delivered"))
+    watch_command.add_arguments(
+        commands.add_parser("watch", help="run a job and say whether its loaders delivered what they should")
+    )
+    check_command.add_arguments(commands.add_parser("check", help="the same of one loader, without the training"))
     given = parser.parse_args(words)
     return {
         "run": _run,
@@ -55,6 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "report": reports.report,
         "verify": reports.verify,
         "audit": audit_command.audit,
+        "watch": watch_command.watch,
+        "check": check_command.check,
     }[given.command](given)
 
 

@@ -15,8 +15,13 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     """Findings of one epoch; what is only told has the id "note"."""
     if not epoch.came:
         return
+    if epoch.view.has_own_datasets:
+        yield _note(epoch, "own-datasets", "each rank has a dataset of its own: an index means another sample on each")
+        return
     if epoch.view.facts.get("replacement"):
-        if epoch.again:
+        if twins(list(epoch.ranks.values())):
+            yield from _everything(epoch)
+        elif epoch.again:
             yield _note(
                 epoch, "replacement", f"{samples(epoch.again)} came more than once: the sampler draws with replacement"
             )

@@ -90,6 +90,12 @@ class View:
         return told if isinstance(told, int) else None
 
     @property
+    def has_own_datasets(self) -> bool:
+        """Whether ranks have different datasets (`files[rank::world_size]`), so that equal indices say nothing."""
+        prints = {facts.get("dataset_print") for facts in self.group.loaders.values()} - {None}
+        return len(prints) > 1 and self.facts.get("ids", "index") == "index"
+
+    @property
     def batch_size(self) -> int | None:
         """The samples of a batch, if it was said."""
         told = self.facts.get("batch_size")

@@ -20,11 +20,13 @@ _STOPS = 20.0
 
 
 class Ranks:
-    """The program that reads a target in set-ups. Use `ranks`."""
+    """The program that reads a target in set-ups. Use `ranks`. What can be chosen is known when the first was read."""
 
     def __init__(self, program: "subprocess.Popen[str]", patience: float) -> None:
         self._program = program
         self._patience = patience
+        self.parameters: frozenset[str] = frozenset()
+        self.length: int | None = None
 
     def record(self, setup: SetUp, folder: Path) -> None:
         """Read the target in a set-up, into a folder that is emptied first. Unfit if a rank could not."""
@@ -46,9 +48,10 @@ class Ranks:
             answer = ""
         if not answer:
             raise Unfit("the program that reads the target has died: what it said last stands above")
-        failed = json.loads(answer)
-        if failed:
-            raise Unfit(failed[0])
+        told = json.loads(answer)
+        if told["failed"]:
+            raise Unfit(told["failed"][0])
+        self.parameters, self.length = frozenset(told["parameters"]), told["length"]
 
 
 @contextmanager

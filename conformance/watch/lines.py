@@ -50,6 +50,11 @@ def handed_on(frame: FrameType | None) -> str:
     return ""
 
 
+def is_users(file: str) -> bool:
+    """Whether a file is the user's own."""
+    return _kind(file) == "user"
+
+
 @cache
 def _kind(file: str) -> str:
     """user, ours, standard, nowhere, installed, or the name of a library that hands loaders on."""

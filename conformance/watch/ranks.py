@@ -2,7 +2,8 @@
 
 `python -m conformance.watch.ranks TARGET` imports torch once, and takes a set-up a line from its input: a JSON object
 with `folder`, `port`, `deadline` and the fields of SetUp. It forks a process a rank, which imports the target, makes
-its loaders and reads each to its end in each epoch, and answers with a line: the reasons why ranks failed, or none.
+its loaders and reads each to its end in each epoch, and answers with a line: a list of the reasons why ranks failed,
+the parameters of the target, and how many samples its first loader's dataset has (None if that can't be made less).
 """
 
 import json
@@ -15,7 +16,8 @@ import traceback
 from typing import Any
 
 from conformance.watch.options import FOLDER, OPTIONS
-from conformance.watch.targets import SetUp, Unfit, imported, loaders, shorten, takes
+from conformance.watch.targets import SetUp, Unfit, imported, loaders, parameters, shortable, shorten
+from conformance.watch.watching import unwatched
 
 # After its deadline a rank is given so many seconds to leave its loop, before it is killed.
 _GRACE = 10.0
@@ -36,8 +38,8 @@ def main() -> None:
         print(json.dumps(_run(target, where, SetUp(**asked))), file=answers, flush=True)
 
 
-def _run(target: str, where: dict[str, Any], setup: SetUp) -> list[str]:
-    """Read the target on all ranks, and say why those failed that did."""
+def _run(target: str, where: dict[str, Any], setup: SetUp) -> dict[str, Any]:
+    """Read the target on all ranks, and say what it is, and why those failed that did."""
     with tempfile.TemporaryDirectory() as meeting:
         started = {}
         for rank in range(setup.world_size):
@@ -45,41 +47,48 @@ def _run(target: str, where: dict[str, Any], setup: SetUp) -> list[str]:
             if pid == 0:
                 _rank(rank, target, where, setup, meeting)  # does not come back
             started[pid] = rank
-        return _waited(started, meeting, where["deadline"] + _GRACE)
+        ends = _waited(started, meeting, where["deadline"] + _GRACE)
+        # The first reason is not that another rank has gone.
+        failed = [reason for _, reason, _ in sorted(ends, key=lambda end: end[0]) if reason]
+        about = next((about for _, _, about in ends if about), {})
+        return {"failed": failed, **about}
 
 
-def _waited(started: dict[int, int], meeting: str, until: float) -> list[str]:
-    failed = []
+End = tuple[float, str, dict[str, Any]]  # when, why it failed or "", about the target
+
+
+def _waited(started: dict[int, int], meeting: str, until: float) -> list[End]:
+    ends = []
     while started:
         for pid, rank in list(started.items()):
             if time.time() > until:
                 os.kill(pid, signal.SIGKILL)
             if os.waitpid(pid, os.WNOHANG)[0]:
                 del started[pid]
-                failed += _reason(rank, meeting)
-                if failed:
+                ends.append(_end(rank, meeting))
+                if ends[-1][1]:
                     # The others may wait for this one in a collective for ever.
                     until = min(until, time.time() + _GRACE)
         time.sleep(_LOOK)
-    # The first reason is not that another rank has gone.
-    return [reason for _, reason in sorted(failed)]
+    return ends
 
 
-def _reason(rank: int, meeting: str) -> list[tuple[float, str]]:
+def _end(rank: int, meeting: str) -> End:
     path = os.path.join(meeting, f"end-{rank}")
     if not os.path.exists(path):
-        return [(time.time(), f"rank {rank} was killed, or did not end")]
+        return time.time(), f"rank {rank} was killed, or did not end", {}
     with open(path) as file:
-        when, reason = json.load(file)
-    return [(when, reason)] if reason else []
+        when, reason, about = json.load(file)
+    return when, reason, about
 
 
 def _rank(rank: int, target: str, where: dict[str, Any], setup: SetUp, meeting: str) -> None:
     """Be one rank, to its end."""
     reason = ""
+    about: dict[str, Any] = {}
     try:
         _become(rank, where, setup, meeting)
-        _read(target, rank, setup)
+        _read(target, rank, setup, about)
     except Unfit as error:
         reason = str(error)
     except SystemExit:
@@ -88,13 +97,13 @@ def _rank(rank: int, target: str, where: dict[str, Any], setup: SetUp, meeting: 
         traceback.print_exc()
         reason = f"rank {rank}: {type(error).__name__}: {error}"
     finally:
-        _leave(rank, meeting, reason)
+        _leave(rank, meeting, reason, about)
 
 
-def _leave(rank: int, meeting: str, reason: str) -> None:
+def _leave(rank: int, meeting: str, reason: str, about: dict[str, Any]) -> None:
     draft = os.path.join(meeting, f"draft-{rank}")
     with open(draft, "w") as file:
-        json.dump([time.time(), reason], file)
+        json.dump([time.time(), reason, about], file)
     from conformance.records.writer import open_record
     from conformance.watch.delivery import end_all
 
@@ -128,14 +137,16 @@ def _become(rank: int, where: dict[str, Any], setup: SetUp, meeting: str) -> Non
         dist.init_process_group("gloo", init_method=store, rank=rank, world_size=setup.world_size)
 
 
-def _read(target: str, rank: int, setup: SetUp) -> None:
+def _read(target: str, rank: int, setup: SetUp, about: dict[str, Any]) -> None:
     found, name = imported(target)
-    made = loaders(found, name, rank, 0, setup)
     if setup.length is not None:
-        shorten(made[0], setup.length)
-        made = loaders(found, name, rank, 0, setup)
+        with unwatched():
+            shorten(loaders(found, name, rank, 0, setup)[0], setup.length)
+    made = loaders(found, name, rank, 0, setup)
+    # What was made when its module was imported can't be made again with less.
+    about |= {"parameters": parameters(found), "length": shortable(made[0]) if callable(found) else None}
     for epoch in range(setup.epochs):
-        if epoch and takes(found, "epoch"):
+        if epoch and "epoch" in about["parameters"]:
             made = loaders(found, name, rank, epoch, setup)
         for loader in made:
             _set_epoch(loader, epoch)

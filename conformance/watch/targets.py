@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.watch import lines
+from conformance.watch.datasets import base_of
 
 
 class Unfit(ValueError):
@@ -91,9 +92,11 @@ def filled(function: Callable[..., Any], name: str, rank: int, epoch: int, setup
     return given
 
 
-def takes(found: Any, parameter: str) -> bool:
-    """Whether a target is a function with this parameter."""
-    return inspect.isroutine(found) and parameter in inspect.signature(found).parameters
+def parameters(found: Any) -> list[str]:
+    """What can be chosen for a target: the parameters of a function; of a stream, those of the loader that it gets."""
+    if inspect.isroutine(found) or inspect.isclass(found):
+        return list(inspect.signature(found).parameters)
+    return ["num_workers", "batch_size"] if hasattr(found, "__iter__") and not hasattr(found, "batch_size") else []
 
 
 def loaders(found: Any, name: str, rank: int, epoch: int, setup: SetUp) -> list[Any]:
@@ -128,14 +131,20 @@ def _loaders(value: Any, setup: SetUp) -> Iterator[Any]:
         yield record(value)
 
 
+def shortable(loader: Any) -> int | None:
+    """How many samples a loader's dataset has; None if it can't be let have less."""
+    base = base_of(getattr(loader, "dataset", None))
+    if not hasattr(base, "__getitem__") or not hasattr(base, "__len__") or type(base).__module__ == "builtins":
+        return None
+    return len(base)
+
+
 def shorten(loader: Any, length: int) -> None:
     """Let the dataset of a loader say that it has so many samples: what is made of its class from now on is short."""
-    from conformance.watch.datasets import base_of
-
     kind = type(base_of(getattr(loader, "dataset", None)))
-    plain = getattr(kind, "__len__", None)
-    if plain is None or kind.__module__ == "builtins":
-        raise Unfit(f"a dataset of type {kind.__name__} can't be shortened")
+    if shortable(loader) is None:
+        raise Unfit(f"a dataset of type {kind.__name__} can't be made shorter")
+    plain: Any = kind.__len__
 
     def __len__(self: Any) -> int:
         return int(min(length, plain(self)))

@@ -5,7 +5,8 @@ import os
 import sys
 import weakref
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from types import FrameType
@@ -131,6 +132,17 @@ def watching() -> Watching:
 def on() -> bool:
     """Whether this process is watched: not once a tap has failed."""
     return not _off
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Nothing is written down of what this process does in here."""
+    global _off
+    before, _off = _off, True
+    try:
+        yield
+    finally:
+        _off = before
 
 
 def tapped(tap: Callable[_P, None]) -> Callable[_P, None]:

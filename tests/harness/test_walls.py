@@ -20,7 +20,7 @@ BELOW = {
     # What a job that is recorded imports.
     "records": (),
     # What stands in front of a job that is watched, and the command that starts it.
-    "watch": ("records",),
+    "watch": ("audit", "records", "trial"),
     "peers": ("contract",),
     # A judge of a record may ask the judge of a trace.
     "audit": ("records", "epochs", "loader", "trial", "report"),
@@ -32,7 +32,7 @@ BELOW = {
     "report": ("clauses", "loader", "trial", "processes", "peers", "contract", "trace"),
     "matrix": ("report", "clauses", "trial", "processes", "peers", "contract"),
     "plugin": ("report", "clauses", "trial", "processes", "contract"),
-    "cli": ("audit", "matrix", "report", "clauses", "trial", "processes", "contract"),
+    "cli": ("audit", "watch", "matrix", "report", "clauses", "trial", "processes", "contract"),
     "conftest": ("plugin",),
     # `check()` and `record()`, which import when they are asked for.
     "": ("report", "trial", "processes", "records"),

@@ -16,6 +16,10 @@ class Shards(IterableDataset):
                 yield torch.tensor([shard, row])
 
 
-loader = DataLoader(Shards(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])), batch_size=2)
-for batch in loader:
-    batch.float().mean()
+def make_loader(rank, world_size):
+    return DataLoader(Shards(rank, world_size), batch_size=2)
+
+
+if __name__ == "__main__":
+    for batch in make_loader(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])):
+        batch.float().mean()

@@ -17,7 +17,12 @@ class Noisy(Dataset):
         return torch.as_tensor(index + self.rng.normal(size=3))
 
 
-loader = DataLoader(Noisy(16), batch_size=2, shuffle=True, num_workers=2)
-for epoch in range(2):
-    for batch in loader:
-        batch.mean()
+def make_loader(num_workers=2):
+    return DataLoader(Noisy(16), batch_size=2, shuffle=True, num_workers=num_workers)
+
+
+if __name__ == "__main__":
+    loader = make_loader()
+    for epoch in range(2):
+        for batch in loader:
+            batch.mean()

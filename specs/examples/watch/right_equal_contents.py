@@ -17,7 +17,12 @@ class Labels(IterableDataset):
             yield torch.tensor([number % 3])
 
 
-loader = DataLoader(Labels(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])), batch_size=2, num_workers=2)
-for epoch in range(2):
-    for batch in loader:
-        batch.float().mean()
+def make_loader(rank, world_size, num_workers=2):
+    return DataLoader(Labels(rank, world_size), batch_size=2, num_workers=num_workers)
+
+
+if __name__ == "__main__":
+    loader = make_loader(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
+    for epoch in range(2):
+        for batch in loader:
+            batch.float().mean()

@@ -17,9 +17,13 @@ class Files(Dataset):
         return torch.tensor([float(ord(letter)) for letter in self.files[index]])
 
 
-files = [f"image-{number:03}.png" for number in range(24)]
-rank, world_size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-loader = DataLoader(Files(files[rank::world_size]), batch_size=4, shuffle=True, num_workers=1)
-for epoch in range(2):
-    for batch in loader:
-        batch.mean()
+def make_loader(rank, world_size, num_workers=1):
+    files = [f"image-{number:03}.png" for number in range(24)]
+    return DataLoader(Files(files[rank::world_size]), batch_size=4, shuffle=True, num_workers=num_workers)
+
+
+if __name__ == "__main__":
+    loader = make_loader(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
+    for epoch in range(2):
+        for batch in loader:
+            batch.mean()

@@ -17,7 +17,12 @@ class Lines(IterableDataset):
             yield {"tokens": torch.arange(number, number + 4), "source": f"page {number}"}
 
 
-loader = DataLoader(Lines(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])), batch_size=3, num_workers=2)
-for epoch in range(2):
-    for batch in loader:
-        batch["tokens"].float().mean()
+def make_loader(rank, world_size, num_workers=2):
+    return DataLoader(Lines(rank, world_size), batch_size=3, num_workers=num_workers)
+
+
+if __name__ == "__main__":
+    loader = make_loader(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
+    for epoch in range(2):
+        for batch in loader:
+            batch["tokens"].float().mean()

@@ -5,10 +5,15 @@ import os
 import torch
 from torch.utils.data import DataLoader, Subset, TensorDataset
 
-rank, world_size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-dataset = TensorDataset(torch.arange(24))
-mine = Subset(dataset, range(rank, len(dataset), world_size))
-loader = DataLoader(mine, batch_size=4, shuffle=True)
-for epoch in range(2):
-    for (batch,) in loader:
-        batch.float().mean()
+
+def make_loader(rank, world_size):
+    dataset = TensorDataset(torch.arange(24))
+    mine = Subset(dataset, range(rank, len(dataset), world_size))
+    return DataLoader(mine, batch_size=4, shuffle=True)
+
+
+if __name__ == "__main__":
+    loader = make_loader(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
+    for epoch in range(2):
+        for (batch,) in loader:
+            batch.float().mean()

@@ -10,7 +10,10 @@ class Lines(IterableDataset):
             yield torch.tensor([number])
 
 
-loader = DataLoader(Lines(), batch_size=2, num_workers=2)
-for epoch in range(2):
-    for batch in loader:
-        batch.float().mean()
+lines = Lines()
+
+if __name__ == "__main__":
+    loader = DataLoader(lines, batch_size=2, num_workers=2)
+    for epoch in range(2):
+        for batch in loader:
+            batch.float().mean()
