@@ -16,7 +16,7 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     if not epoch.came:
         return
     if epoch.view.has_own_datasets:
-        yield _note(epoch, "own-datasets", "each rank has a dataset of its own: an index means another sample on each")
+        yield from _apart(epoch)
         return
     if epoch.view.facts.get("replacement"):
         if twins(list(epoch.ranks.values())):
@@ -25,9 +25,6 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
             yield _note(
                 epoch, "replacement", f"{samples(epoch.again)} came more than once: the sampler draws with replacement"
             )
-        return
-    if epoch.view.apart:
-        yield from _apart(epoch)
         return
     explained = list(_everything(epoch)) or list(_twice_sharded(epoch)) or list(_seeds(epoch)) or list(_padding(epoch))
     yield from explained
@@ -38,7 +35,9 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
 
 def _apart(epoch: EpochView) -> Iterator[Finding]:
     """Each rank has a dataset of its own: its samples are looked at by themselves."""
-    yield _note(epoch, "apart", "each rank has a dataset of its own: indices are not compared over ranks")
+    yield _note(epoch, "own-datasets", "each rank has a dataset of its own: an index means another sample on each")
+    if epoch.view.facts.get("replacement"):
+        return
     mine = [tuple(row) for row in epoch.view.group.witnesses.rows().tolist() if tuple(row[1:3]) == epoch.key]
     again = Counter((row[0], row[3]) for row in mine)
     for (index, rank), times in sorted(again.items()):

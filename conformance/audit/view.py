@@ -72,12 +72,6 @@ class View:
         """Whether samples are told apart by what is in them, so that equal ones can't be told apart."""
         return bool(self.facts.get("ids", "index") == "content")
 
-    @cached_property
-    def apart(self) -> bool:
-        """Whether ranks have datasets of their own, so that one index is another sample on each of them."""
-        told = {facts.get("dataset_print") for facts in self.group.loaders.values()}
-        return len(told) > 1 and None not in told and not self.by_content and not self.iterable
-
     @property
     def iterable(self) -> bool:
         """Whether the dataset deals out its samples itself."""
@@ -169,7 +163,7 @@ class EpochView:
             each = -(-times // self.copies)
             found[each] = found.get(each, 0) + number
         found.pop(0, None)
-        if self.view.expected is not None and not self.view.apart:
+        if self.view.expected is not None and not self.view.has_own_datasets:
             found[0] = max(0, self.view.expected - sum(found.values()))
         return found
 

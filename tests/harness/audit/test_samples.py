@@ -172,8 +172,10 @@ def of_its_own(folder: Path, *parts: list[int]) -> Path:
 def test_ranks_with_datasets_of_their_own_are_not_compared(tmp_path: Path) -> None:
     """Index 0 is another sample on each of them; within a rank it is not."""
     verdict = audited(of_its_own(tmp_path / "right", order(8, 1), order(8, 2)))
-    assert ([], {"apart"}) == (found(verdict), told(verdict))
-    assert [("PART-1", "again")] == found(audited(of_its_own(tmp_path / "again", order(8, 1), [0, 1, 2, 3, 3, 4, 5, 6])))
+    assert ([], {"own-datasets"}) == (found(verdict), told(verdict))
+    assert [("PART-1", "again")] == found(
+        audited(of_its_own(tmp_path / "again", order(8, 1), [0, 1, 2, 3, 3, 4, 5, 6]))
+    )
     wrong = of_its_own(tmp_path / "lost", [0, 1, 2, 3], [0, 1, 2, 3])
     assert [("PART-2", "lost")] == found(audited(wrong))
 
