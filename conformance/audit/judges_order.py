@@ -130,13 +130,13 @@ def _random_states(view: View) -> Iterator[Finding]:
             lambda one, other: one[0] != other[0] and one[1] == other[1],
         ),
     )
-    for clause, key, whose, compared in kinds:
-        for library in sorted({name for told in streams.values() for name in told.random}):
+    # One cause is one finding: a generator that is copied into all workers is there again in the next epoch.
+    for library in sorted({name for told in streams.values() for name in told.random}):
+        for clause, key, whose, compared in kinds:
             pair = _pair(streams, library, compared)
-            if pair is None:
-                continue
-            yield _alike_states(view, clause, key, whose, library, pair, streams)
-            break
+            if pair is not None:
+                yield _alike_states(view, clause, key, whose, library, pair, streams)
+                break
 
 
 def _states(seen: RankSeen) -> dict[int, WorkerSeen]:
@@ -173,8 +173,8 @@ def _alike_states(
 ) -> Finding:
     lines = []
     for epoch, rank, worker in pair:
-        who = f"{view.who(rank)}, worker {worker}" if worker >= 0 else view.who(rank)
-        lines.append(f"{who}, {epoch_name(epoch)}: {library} {streams[epoch, rank, worker].random[library]}")
+        who = f"{view.where(rank)}, worker {worker}" if worker >= 0 else view.where(rank)
+        lines.append(f"{epoch_name(epoch)}{who}: {library} {streams[epoch, rank, worker].random[library]}")
     text = f"{whose} begin with one state of {_called(library)}, and draw from it: their random numbers are the same"
     advice = "seed in worker_init_fn from torch.initial_seed(), the rank and the epoch" if "." not in library else ""
     advice = advice or "make the generator in the worker, not in __init__"

@@ -1,5 +1,6 @@
 """What came again and what never came: the judges over the samples of one epoch of all ranks."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from conformance.audit.summary import RankSeen
@@ -15,7 +16,7 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     if not epoch.came:
         return
     if epoch.view.has_own_datasets:
-        yield _note(epoch, "own-datasets", "each rank has a dataset of its own: an index means another sample on each")
+        yield from _apart(epoch)
         return
     if epoch.view.facts.get("replacement"):
         if twins(list(epoch.ranks.values())):
@@ -30,6 +31,29 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     if not explained:
         yield from _again(epoch)
         yield from _lost(epoch)
+
+
+def _apart(epoch: EpochView) -> Iterator[Finding]:
+    """Each rank has a dataset of its own: its samples are looked at by themselves."""
+    yield _note(epoch, "own-datasets", "each rank has a dataset of its own: an index means another sample on each")
+    if epoch.view.facts.get("replacement"):
+        return
+    mine = [tuple(row) for row in epoch.view.group.witnesses.rows().tolist() if tuple(row[1:3]) == epoch.key]
+    again = Counter((row[0], row[3]) for row in mine)
+    for (index, rank), times in sorted(again.items()):
+        if times > 1:
+            text = f"sample {index} of {epoch.view.who(rank)} came {count(times, 'time')}"
+            advice = "look at the sampler"
+            yield epoch.view.at_loader("PART-1", "again", text, advice=advice, epochs=(epoch.key,), worst=8)
+            return
+    for rank, seen in epoch.ranks.items():
+        facts = epoch.view.group.loaders.get(rank, {})
+        expected = facts.get("subset", facts.get("length"))
+        tail = (epoch.view.batch_size or 1) if facts.get("drop_last") else 1
+        if epoch.whole and isinstance(expected, int) and seen.rows + tail <= expected and not _asked(epoch, rank):
+            text = f"{samples(expected - seen.rows)} of the {expected:,} of {epoch.view.who(rank)} never came"
+            yield epoch.view.at_loader("PART-2", "lost", text, epochs=(epoch.key,), worst=8)
+            return
 
 
 def _note(epoch: EpochView, key: str, sentence: str) -> Finding:

@@ -175,7 +175,8 @@ def _overlap(view: View) -> Iterator[Finding]:
         if other is None or not other.epochs:
             continue
         them = View((file, line, number), other, view.summary, view.same)
-        text = f"{samples(shared)} are in this loader and in that of line {line}: {listed(some or [], 3)}"
+        which = ", ".join(map(str, some or [])) + (", ..." if shared > len(some or []) else "")
+        text = f"{samples(shared)} are in this loader and in that of line {line}: {which}"
         apart = _evaluates(view) != _evaluates(them)
         if same or not apart:
             yield view.at_loader("note", "overlap", text)

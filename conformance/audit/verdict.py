@@ -12,6 +12,8 @@ from conformance.trial.words import count
 
 EXIT_NOTHING_FOUND, EXIT_FINDINGS, EXIT_NOTHING_RECORDED = 0, 1, 3
 NOTE = "note"
+# Counts of more bytes are packed again when their epoch is judged.
+_LARGE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,10 @@ def _judged(view: View) -> Judged:
 
 
 def _of_epoch(epoch: EpochView) -> list[Finding]:
-    return [*judges_samples.judge(epoch), *judges_steps.judge(epoch)]
+    found = [*judges_samples.judge(epoch), *judges_steps.judge(epoch)]
+    if epoch.epoch.counts.room > _LARGE:
+        epoch.epoch.counts.pack()
+    return found
 
 
 def _merged(found: Sequence[Iterable[Finding]], epochs: int) -> list[Finding]:

@@ -163,7 +163,7 @@ class EpochView:
             each = -(-times // self.copies)
             found[each] = found.get(each, 0) + number
         found.pop(0, None)
-        if self.view.expected is not None:
+        if self.view.expected is not None and not self.view.has_own_datasets:
             found[0] = max(0, self.view.expected - sum(found.values()))
         return found
 
