@@ -35,6 +35,7 @@ class Verdict:
     groups: tuple[Judged, ...]
     notes: tuple[str, ...]
     recorded: bool
+    same_data: tuple[tuple[int, ...], ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -78,7 +79,7 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
     same = tuple(tuple(sorted(group)) for group in (*summary.same_data, *same_data))
     views = [View(key, summary.groups[key], summary, same) for key in sorted(summary.groups)]
     groups = tuple(_judged(view) for view in views)
-    return Verdict(groups, tuple(_about_the_record(summary)), any(view.group.epochs for view in views))
+    return Verdict(groups, tuple(_about_the_record(summary)), any(view.group.epochs for view in views), same)
 
 
 def _judged(view: View) -> Judged:
