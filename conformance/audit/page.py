@@ -108,8 +108,8 @@ def _svg(strip: Strip, told: str) -> Html:
 
 def _bar(strip: Strip, top: int, room: int) -> list[Html]:
     """All samples of the epoch side by side: those that came once, more than once, and never."""
-    shares = (("once", strip.once, "came once"), ("again", strip.again, "came more than once"))
-    shares = (*shares, ("none", strip.never or 0, "never came"))
+    shares = [("once", strip.once, "came once"), ("again", strip.again, "came more than once")]
+    shares.append(("none", strip.never or 0, "never came"))
     all_of_them = sum(number for _, number, _ in shares) or 1
     parts, left = [element("text", "samples", x="0", y=str(top + 11))], float(_LEFT)
     for kind, number, words in shares:
