@@ -45,8 +45,7 @@ def _apart(epoch: EpochView) -> Iterator[Finding]:
     yield _note(epoch, "own-datasets", "each rank has a dataset of its own: an index means another sample on each")
     if epoch.view.facts.get("replacement"):
         return
-    mine = [tuple(row) for row in epoch.view.group.witnesses.rows().tolist() if tuple(row[1:3]) == epoch.key]
-    again = Counter((row[0], row[3]) for row in mine)
+    again = Counter((row[0], row[3]) for row in epoch.view.group.witnesses.of_epoch(epoch.key).tolist())
     for (index, rank), times in sorted(again.items()):
         if times > 1:
             text = f"sample {index} of {epoch.view.who(rank)} came {count(times, 'time')}"
@@ -230,7 +229,7 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
 
 
 def _within_a_rank(epoch: EpochView, index: int) -> bool:
-    ranks = [row[2] for row in epoch.view.group.witnesses.of(index) if row[:2] == epoch.key]
+    ranks = [rank for rank, _, _ in epoch.view.group.witnesses.of(epoch.key, index)]
     return len(set(ranks)) < len(ranks) and epoch.copies == 1
 
 
@@ -260,9 +259,8 @@ def _again(epoch: EpochView) -> Iterator[Finding]:
 
 def _equal_contents(epoch: EpochView) -> Finding:
     """Contents that came again: a fault only if it can't be that the dataset holds them twice."""
-    mine = [row for row in epoch.view.group.witnesses.rows().tolist() if tuple(row[1:3]) == epoch.key]
     by_content: dict[int, list[tuple[int, int]]] = {}
-    for row in mine:
+    for row in epoch.view.group.witnesses.of_epoch(epoch.key).tolist():
         by_content.setdefault(row[0], []).append((row[3], row[4]))
     several = [readers for readers in by_content.values() if len(readers) > 1]
     apart = sum(len(set(readers)) == len(readers) for readers in several)

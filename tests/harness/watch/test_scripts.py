@@ -75,9 +75,9 @@ def test_a_right_script_gets_no_finding(script: str, started: Jobs, tmp_path: Pa
 
 
 def test_noise_that_workers_share_is_found(started: Jobs, tmp_path: Path) -> None:
-    """Workers draw the same numbers, and draw them again in the next epoch."""
+    """Workers draw the same numbers; that they draw them again in the next epoch has the same cause."""
     started.run(SCRIPTS / "numpy_augment.py", tmp_path)
-    assert [("WORK-10", "numpy_augment.py:16"), ("WORK-8", "numpy_augment.py:16")] == found(judged(tmp_path))
+    assert [("WORK-8", "numpy_augment.py:16")] == found(judged(tmp_path))
 
 
 def test_a_restart_that_skips_is_found(started: Jobs, tmp_path: Path) -> None:
