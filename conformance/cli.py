@@ -1,7 +1,9 @@
 """The command `loaderspec`: `run` judges an implementation, `plan` shows an epoch's numbers, `explain` a clause.
 
+`watch` runs a training job as it is and says whether its data is right; `check` does so for one loader without the job.
 `peers` lists the loaders of others that can be judged by name, and `matrix` judges them in environments of their own.
-`report` and `verify` take what a run has written. `bridge check` tests the lines of a loader that is not Python.
+`report` and `verify` take what a run has written. `audit` judges the record of a training job. `bridge check` tests
+the lines of a loader that is not Python. `init` writes an adapter, and `claims` finds out what it can promise.
 """
 
 import argparse
@@ -9,9 +11,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance.audit import command as audit_command
 from conformance.bridge import check as bridge_check
-from conformance.claiming import init
+from conformance.claiming import claims, init
 from conformance.clauses import CLAUSES
+from conformance.command import plan
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
 from conformance.processes.sources import source_of
@@ -22,6 +26,8 @@ from conformance.report.text import summary
 from conformance.trial.known import parse_case, read_known
 from conformance.trial.session import Options, Session
 from conformance.trial.words import printable
+from conformance.watch import check as check_command
+from conformance.watch import command as watch_command
 
 EXIT_GREEN, EXIT_USAGE = 0, 4
 
@@ -30,27 +36,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Exit code 0: green; 1: a clause is violated; 2 or 4: the call or the adapter is wrong; 3: the
     suite itself failed.
     """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words[:1] == ["plan"]:
+        return plan(words[1:])
     parser = argparse.ArgumentParser(prog="loaderspec", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     _run_arguments(commands.add_parser("run", help="judge an implementation, like pytest conformance --impl=..."))
     explain = commands.add_parser("explain", help="print a clause")
     explain.add_argument("clause", nargs="?", help="a clause id such as PART-1; without one, all are listed")
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    plan = commands.add_parser("plan", help="the numbers of an epoch: batches, ranks, replicas, steps", add_help=False)
-    # The reference needs torch, which is not there where a loader without torch is judged.
-    if words[:1] == ["plan"]:
-        _plan_arguments(plan)
+    commands.add_parser("plan", help="the numbers of an epoch: batches, ranks, replicas, steps")
     commands.add_parser("peers", help="list the loaders of others that can be judged by name")
     matrix_command.add_arguments(commands.add_parser("matrix", help="judge them all, each in its own environment"))
     reports.add_report_arguments(commands.add_parser("report", help="show a stored report in other forms"))
     bridge_check.add_arguments(commands.add_parser("bridge", help="test the lines of a loader that is not Python"))
     verify = commands.add_parser("verify", help="run a stored report again, and say whether the verdicts agree")
     reports.add_verify_arguments(verify)
+    claims.add_arguments(commands.add_parser("claims", help="find out what a loader can promise"))
     init.add_arguments(commands.add_parser("init", help="write the adapter of a class or function"))
+    audit_command.add_arguments(commands.add_parser("audit", help="judge what a training job's loaders delivered"))
+    watch_command.add_arguments(
+        commands.add_parser("watch", help="run a job and say whether its loaders delivered what they should")
+    )
+    check_command.add_arguments(commands.add_parser("check", help="the same of one loader, without the training"))
     given = parser.parse_args(words)
     return {
         "run": _run,
-        "plan": _plan,
         "explain": _explain,
         "peers": lambda given: matrix_command.peers(),
         "matrix": matrix_command.matrix,
@@ -58,6 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "verify": reports.verify,
         "init": init.init,
         "bridge": bridge_check.main,
+        "audit": audit_command.audit,
+        "watch": watch_command.watch,
+        "check": check_command.check,
+        "claims": claims.claims,
     }[given.command](given)
 
 
@@ -107,19 +121,6 @@ def _run(given: argparse.Namespace) -> int:
     if unwritten:
         print(f"loaderspec: {unwritten}", file=sys.stderr)
     return report.exit_code
-
-
-def _plan_arguments(parser: argparse.ArgumentParser) -> None:
-    from reference.rules import plan
-
-    parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
-    plan.add_arguments(parser)
-
-
-def _plan(given: argparse.Namespace) -> int:
-    from reference.rules import plan
-
-    return plan.main(given)
 
 
 def _explain(given: argparse.Namespace) -> int:

@@ -21,6 +21,7 @@ EXIT_GREEN, EXIT_INVALID = 0, 4
 # As in a run: samples are numbers from here on, of which a loader sees none.
 _FIRST = 1000
 _MOST_STEPS = 100
+_SHOWN = 40  # characters of a state
 
 
 class Broken(ValueError):
@@ -204,7 +205,8 @@ def _states(exchange: Exchange, introduction: Introduction) -> str:
         state = exchange.ask(order, 0, ("loader", 0))["state"]
     other: Any = opened(exchange, _request(_usual(introduction), batch_size=1), introduction.has)
     other.load_state_dict(state)
-    return f"after step 1: {json.dumps(state)}; after it {_read(other)}"
+    text = json.dumps(state)
+    return f"after step 1: {text if len(text) <= _SHOWN else text[:_SHOWN] + '...'}; after it {_read(other)}"
 
 
 PARTS: dict[str, Callable[[Exchange, Introduction], str]] = {

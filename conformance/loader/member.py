@@ -210,6 +210,8 @@ def _keep(going: Reading) -> None:
 _CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "": _whole,
     "dropped": _whole,
+    "unread": lambda going: None,
+    "closed": lambda going: reading.close_early(going.reader, going.task.epochs[0], going.epochs, going.place),
     "leave": lambda going: reading.leave_early(going.reader, going.task.epochs, going.epochs, going.place),
     "two": lambda going: reading.read_two(going.reader, going.task.epochs[0], going.epochs, going.place),
     "kept": _keep,
@@ -236,7 +238,16 @@ def _watch(scenario: Scenario, workdir: str) -> probes.Watch:
         place_of(scenario.conduct) * scenario.combined_batch if scenario.conduct.startswith("interrupt") else None
     )
     folder = probes.empty_folder(workdir, "watch")
-    return probes.Watch(folder, scenario.fault, scenario.kind, scenario.num_workers > 0, os.getpid(), interrupts)
+    return probes.Watch(
+        folder,
+        scenario.fault,
+        scenario.kind,
+        scenario.num_workers > 0,
+        os.getpid(),
+        scenario.error,
+        scenario.faulty_epoch,
+        interrupts,
+    )
 
 
 def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
@@ -255,6 +266,10 @@ def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
         hooks["collate_fn"] = probes.BreakingCollate(watch)
     if scenario.fault.startswith("init"):
         hooks["worker_init_fn"] = probes.BreakingInitialiser(watch)
+    if "collated" in scenario.words:
+        hooks["collate_fn"] = probes.NotingCollate(watch)
+    if "begun" in scenario.words and scenario.conduct == "hooked":
+        hooks["worker_init_fn"] = probes.NotingInitialiser(watch)
     dataset = watched(scenario.dataset, scenario.samples, watch)
     return Request(dataset=dataset, workdir=folder, **{**arguments, **hooks})
 

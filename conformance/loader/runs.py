@@ -67,12 +67,14 @@ def undisturbed(lane: Lane, trace: Trace) -> Iterator[Run]:
     """The same request, read epoch after epoch while nothing goes wrong; then the epoch of a fault that ended the rank.
 
     Two epochs at the least: where epochs count themselves, a second iterator may be one of the next epoch.
+    The epoch of a fault is read behind those before it.
     """
     scenario = trace.scenario
     plain = simpler(scenario, fault="", conduct="", details="", variant="none", epochs=max(2, scenario.epochs))
     yield run(lane, UNDISTURBED, usual(plain))
     if scenario.fault and scenario.epochs > 1 and any(rank.is_gone for rank in trace.main.ranks):
-        yield run(lane, FIRST_EPOCH, usual(simpler(scenario, epochs=1)))
+        alone = simpler(scenario, epochs=scenario.faulty_epoch + 1)
+        yield run(lane, FIRST_EPOCH, usual(alone))
 
 
 def without_workers(lane: Lane, trace: Trace) -> Iterator[Run]:

@@ -33,7 +33,7 @@ class Start:
 
 def start_of(lane: Lane) -> Start:
     """How the workers start; found out once for a fleet."""
-    start: Start = lane.fleet.learned(_PERFORMER, lambda: _found_out(lane))
+    start: Start = lane.learned(_PERFORMER, lambda: _found_out(lane))
     return start
 
 
@@ -83,7 +83,7 @@ def _kind(scenario: Scenario) -> tuple[object, ...]:
 def _found_out(lane: Lane) -> Start:
     claims = lane.claims
     style: Style = "map" if "map" in claims.datasets else "iterable"
-    scenario = Scenario(max(2, claims.least_samples(1)), num_workers=1, dataset=style)
+    scenario = Scenario(max(2, claims.least_samples(1, 1)), num_workers=1, dataset=style)
     task = Task(_PERFORMER, scenario, 0, (0,), meets=claims.ranks == "process_group")
     # In a process of its own: whoever reads there later must not meet what this loader has left.
     own = Lane(lane.fleet, len(lane.fleet.lanes))

@@ -83,6 +83,10 @@ class Lane:
             for member, task in zip(members, tasks, strict=True)
         )
 
+    def learned(self, name: str, find_out: Callable[[], T]) -> T:
+        """What is known of the implementation under a name; found out by the lane that asks first."""
+        return self.fleet.learned(name, find_out)
+
     def renew(self) -> None:
         """End all members; the next tasks run in new processes."""
         for key in list(self._members):

@@ -7,6 +7,7 @@ a damaged length is not taken for a file that ends early. The crc32 is that of t
 """
 
 import json
+import os
 import struct
 import zlib
 from collections.abc import Iterator
@@ -66,11 +67,14 @@ def fact(told: dict[str, Any], kind: bytes = FACT) -> bytes:
     return frame(kind, json.dumps(told, separators=(",", ":"), default=str).encode())
 
 
-def frames(file: BinaryIO) -> Iterator[Frame | End]:
-    """The good frames of a file from where it stands, and then its End, as the last item."""
+def frames(file: BinaryIO, before: int = 0, skim: bool = False) -> Iterator[Frame | End]:
+    """The good frames of a file from where it stands, `before` of which lie before it, and then its End.
+
+    `skim`: of deliveries nothing is read, and of what was made only its key; they may be damaged.
+    """
     good = file.tell()
-    before = 0
     closed = False
+    size = os.fstat(file.fileno()).st_size
     while True:
         head = file.read(_HEADER.size)
         if not head:
@@ -84,12 +88,11 @@ def frames(file: BinaryIO) -> Iterator[Frame | End]:
             yield End("cut", good, f"its last frame, at byte {good}, is not whole")
             return
         _, kind, _, _, length, crc = _HEADER.unpack(head)
-        payload = file.read(length)
-        if len(payload) < length:
+        if good + len(head) + length > size:
             yield End("cut", good, f"its last frame, at byte {good}, is not whole")
             return
-        read = Frame(kind, payload, good)
-        bad = _bad_payload(read, crc, before)
+        read = Frame(kind, _begun(file, length) if skim and kind in (DELIVERIES, MADE) else file.read(length), good)
+        bad = "" if len(read.payload) < length else _bad_payload(read, crc, before)
         if bad:
             yield End("corrupt", good, f"at byte {good}: {bad}")
             return
@@ -97,6 +100,15 @@ def frames(file: BinaryIO) -> Iterator[Frame | End]:
         before += 1
         good += len(head) + length
         yield read
+
+
+_SKIMMED = 512
+
+
+def _begun(file: BinaryIO, length: int) -> bytes:
+    begun = file.read(min(length, _SKIMMED))
+    file.seek(length - len(begun), os.SEEK_CUR)
+    return begun
 
 
 def _check(kind: bytes, version: int, length: int, crc: int) -> int:

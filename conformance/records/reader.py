@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.records.blocks import DIGEST, ELSEWHERE, HEADER, INT64, KEY, UINT32
-from conformance.records.frames import CLOSING, DELIVERIES, FACT, MADE, SUFFIX, End, frames
+from conformance.records.frames import CLOSING, DELIVERIES, FACT, MADE, SUFFIX, End, Frame, frames
 
 # Each id's type, and how many of them make one.
 _TYPES: dict[int, tuple[Any, int]] = {UINT32: ("<u4", 1), INT64: ("<i8", 1), DIGEST: ("<u8", 2)}
@@ -45,16 +45,28 @@ def read_file(path: Path) -> Iterator[dict[str, Any] | Deliveries | End]:
     """The facts and deliveries of a file in the order in which they were written, and then its End."""
     with path.open("rb") as file:
         for read in frames(file):
-            if isinstance(read, End):
-                yield read
-            elif read.kind == DELIVERIES:
-                yield _deliveries(read.payload, "")
-            elif read.kind == MADE:
-                (length,) = KEY.unpack_from(read.payload)
-                end = KEY.size + length
-                yield _deliveries(read.payload[end:], read.payload[KEY.size : end].decode())
-            elif read.kind in (FACT, CLOSING):
-                yield read.fact()
+            yield read if isinstance(read, End) else decoded(read)
+
+
+def decoded(read: Frame) -> dict[str, Any] | Deliveries:
+    """What a frame holds. One of an unknown kind holds no facts."""
+    if read.kind == DELIVERIES:
+        return _deliveries(read.payload, "")
+    if read.kind == MADE:
+        key = key_of(read)
+        return _deliveries(read.payload[KEY.size + len(key.encode()) :], key)
+    return read.fact() if read.kind in (FACT, CLOSING) else {}
+
+
+def key_of(read: Frame) -> str:
+    """The key of the iterator for which a MADE frame was written."""
+    (length,) = KEY.unpack_from(read.payload)
+    return read.payload[KEY.size : KEY.size + length].decode()
+
+
+def worker_of(read: Frame) -> int:
+    """The worker who made what is in a MADE frame."""
+    return int(HEADER.unpack_from(read.payload, KEY.size + len(key_of(read).encode()))[0])
 
 
 def _deliveries(payload: bytes, key: str) -> Deliveries:

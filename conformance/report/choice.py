@@ -44,6 +44,8 @@ _CONDUCTS = {
     "length": "ask_for_length",
     "interrupt": "be_interrupted",
 }
+# What no script does yet.
+_WITHOUT_SCRIPT = ("unread", "closed", "lives", "hooked")
 # What is counted, by the function that counts it and in words.
 COUNTED = {
     "LEAK-1": ("held_processes", "child processes are"),
@@ -72,6 +74,8 @@ def has_script(case: Case, implementation: str = "") -> bool:
         return told and set(scenario.words) <= _IN_A_RESTART
     known = (*_SCRIPTED, *_OF_CONSUMERS) if case.clause in OF_CONSUMERS else _SCRIPTED
     if case.clause in _OF_ONE_RANK and (scenario.world_size != 1 or scenario.drop_last or scenario.shuffle):
+        return False
+    if scenario.conduct.partition("@")[0] in _WITHOUT_SCRIPT:
         return False
     if scenario.fault.startswith("again") or (case.clause == "ASYNC-10" and scenario.conduct.startswith("leave")):
         return False

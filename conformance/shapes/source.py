@@ -100,7 +100,8 @@ def import_of(shape: Shape, place: str) -> str:
 
 def code(shape: Shape, claims: Mapping[str, Any]) -> str:
     """The adapter without its imports: claims, known failures, and `load`."""
-    head = "\n".join(_claims(shape, claims)) + "\n"
+    what = f"# What {shape.name} promises; what is left out is not judged. `loaderspec claims` finds out what holds."
+    head = "\n".join([what, *claims_lines(claims)]) + "\n"
     if shape.is_sampler or shape.kind == "torch loader":
         head += _KNOWN + ("" if shape.is_sampler else _OF_LOADERS) + _OF_ALL
     return f"{head}\n\n{made(shape)}"
@@ -161,8 +162,11 @@ def _imports(shape: Shape) -> list[str]:
     return found
 
 
-def _claims(shape: Shape, claims: Mapping[str, Any]) -> Iterator[str]:
-    yield f"# What {shape.name} promises; what is left out is not judged. `loaderspec claims` finds out what holds."
+def claims_lines(claims: Mapping[str, Any]) -> Iterator[str]:
+    """The claims as an adapter has them, with a word on those that need one."""
+    if not claims:
+        yield "claims = {}"
+        return
     yield "claims = dict("
     for name, value in claims.items():
         yield f"    {name}={_literal(value)},{_comment(name, value)}"

@@ -103,11 +103,20 @@ class Campaign:
         `known_kinds` maps a clause to the kinds of finding that are known and tolerated there.
         """
         known_kinds = known_kinds or {}
+        result, violated = self.look(known_kinds)
+        for clause in self.clauses:
+            if clause.id in violated:
+                self.confirm(clause, known_kinds.get(clause.id, frozenset()), result)
+        result.unowned = self._failure_of_nobody()
+        return result
+
+    def look(self, known_kinds: Mapping[str, frozenset[str]]) -> tuple[Result, set[str]]:
+        """Try the family's scenarios: how often each clause was exercised, and those that were violated."""
         result = Result({clause.id: 0 for clause in self.clauses})
-        if not self.clauses:
-            return result
         violated: set[str] = set()
-        found = self._tried()
+        if not self.clauses:
+            return result, violated
+        found = self.tried()
         tried = self.family.few(self.fleet.lanes[0], self.tier, found)
         result.is_short = len(tried) < len(found)
         ahead = self._run_ahead([scenario for scenario in tried if scenario.waits])
@@ -118,11 +127,7 @@ class Campaign:
                 result.exercised[clause_id] += verdict is not None
                 if _news(verdict, known_kinds.get(clause_id, frozenset())):
                     violated.add(clause_id)
-        for clause in self.clauses:
-            if clause.id in violated:
-                self._confirm(clause, known_kinds.get(clause.id, frozenset()), result)
-        result.unowned = self._failure_of_nobody()
-        return result
+        return result, violated
 
     def _failure_of_nobody(self) -> tuple[Scenario, str] | None:
         """The smallest scenario of which a run failed that no clause accuses, if it fails in new processes too."""
@@ -138,7 +143,7 @@ class Campaign:
         about = self.family.blamed(scenario)
         return self._hangs[about] >= (_TOLERATED_HANGS_OF_EACH if about else _TOLERATED_HANGS)
 
-    def _confirm(self, clause: Clause, known: frozenset[str], result: Result) -> None:
+    def confirm(self, clause: Clause, known: frozenset[str], result: Result) -> None:
         """Run the smallest case again in new processes, or others if it does not fail there.
 
         What fails only in a used process may agree by chance in a small case, so larger ones are among the others.
@@ -156,7 +161,8 @@ class Campaign:
     def _violating(self, clause: Clause, known: frozenset[str]) -> list[Scenario]:
         return [scenario for scenario, verdicts in self._verdicts.items() if _news(verdicts[clause.id], known)]
 
-    def _tried(self) -> list[Scenario]:
+    def tried(self) -> list[Scenario]:
+        """What is listed, and then what is drawn."""
         within = map(self._within, self.family.listed(self.claims, self.tier))
         listed = list(dict.fromkeys(each for each in within if each is not None))
         if self.family.drawn is None:
@@ -185,7 +191,7 @@ class Campaign:
         def one_after_the_other(lane: Lane, mine: list[Scenario]) -> dict[Scenario, Trace]:
             traces: dict[Scenario, Trace] = {}
             for scenario in mine:
-                traces[scenario] = observe(lane, self.family, scenario)
+                traces[scenario] = self.observed(lane, scenario)
                 if traces[scenario].hung:
                     break
             return traces
@@ -198,7 +204,7 @@ class Campaign:
 
     def _judge(self, scenario: Scenario, trace: Trace | None = None) -> dict[str, Verdict]:
         if scenario not in self._verdicts:
-            trace = trace or observe(self.fleet.lanes[0], self.family, scenario)
+            trace = trace or self.observed(self.fleet.lanes[0], scenario)
             self._hangs[self.family.blamed(scenario)] += trace.hung
             self._verdicts[scenario] = self._verdicts_on(trace)
             failure = unowned_failure(self.family, self.claims, trace, self._verdicts[scenario])
@@ -210,8 +216,16 @@ class Campaign:
         verdicts: dict[str, Verdict] = {}
         for clause in self.clauses:
             # What one clause in doubt has asked for serves the others.
-            verdicts[clause.id], trace = verdict_of(self.fleet, self.claims, clause, trace)
+            verdicts[clause.id], trace = self.verdict(clause, trace)
         return verdicts
+
+    def observed(self, lane: Lane, scenario: Scenario) -> Trace:
+        """What the implementation delivers in a scenario."""
+        return observe(lane, self.family, scenario)
+
+    def verdict(self, clause: Clause, trace: Trace) -> tuple[Verdict, Trace]:
+        """The clause's verdict on a trace, and the trace with whatever else had to be run for it."""
+        return verdict_of(self.fleet, self.claims, clause, trace)
 
     def _smallest(self, clause: Clause, known: frozenset[str]) -> Scenario:
         violating = self._violating(clause, known)

@@ -172,10 +172,11 @@ class Session:
     def _result(self, family: str) -> Result:
         if family not in self._results:
             campaign = Campaign(self.fleet, self.claims, family, self.tier, self.options.seed)
-            self._results[family] = campaign.run(self._known_kinds_of(family))
+            self._results[family] = campaign.run(self.known_kinds_of(family))
         return self._results[family]
 
-    def _known_kinds_of(self, family: str) -> dict[str, frozenset[str]]:
+    def known_kinds_of(self, family: str) -> dict[str, frozenset[str]]:
+        """The kinds of finding that are tolerated of each clause; known failures of a family are replayed once."""
         for clause in CLAUSES.values():
             if family in (clause.family, clause.also):
                 self._replay_known(clause)
@@ -224,6 +225,20 @@ class Session:
                 return replace(outcome, status="NOT EXERCISED", note=of_nobody(clause, *unowned))
         return outcome
 
+    def floor_of(self, clause: Clause, is_short: bool = False) -> int:
+        """In how many cases a clause must have been able to fail, before it is said to hold.
+
+        `is_short`: only a few of the cases were tried, because this loader's workers take long to start.
+        """
+        # A family that is not drawn has as many scenarios at a higher tier as at the gate.
+        is_drawn = FAMILIES[clause.family].drawn is not None
+        share = self.tier.floor_share if is_drawn else min(1.0, self.tier.floor_share)
+        if is_short:
+            share = min(share, TIERS["quick"].floor_share)
+        # There is less to try of a loader that can't be asked for all of it.
+        share *= prod(_LEFT_WITHOUT[name] for name in self.claims.without)
+        return max(1, round(clause.floor * share))
+
     def _judged_alone(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
         exercised = result.exercised[clause.id]
         known = self._known_cases.get(clause.id, ())
@@ -235,14 +250,7 @@ class Session:
             return replace(outcome, status="NOT EXERCISED", note=note)
         if clause.id in self._known_kinds:
             return replace(outcome, status="KNOWN", note=self._reasons(clause))
-        # A family that is not drawn has as many scenarios at a higher tier as at the gate.
-        is_drawn = FAMILIES[clause.family].drawn is not None
-        share = self.tier.floor_share if is_drawn else min(1.0, self.tier.floor_share)
-        if result.is_short:
-            share = min(share, TIERS["quick"].floor_share)
-        # There is less to try of a loader that can't be asked for all of it.
-        share *= prod(_LEFT_WITHOUT[name] for name in self.claims.without)
-        floor = max(1, round(clause.floor * share))
+        floor = self.floor_of(clause, result.is_short)
         if exercised < floor:
             # What a tolerated fault hides is tolerated with it; one that is violated fails the run by itself as well.
             hiding = [each for each in hidden_by(clause) if each in self._known_kinds]

@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 Indices = npt.NDArray[np.int64]
 _DEPTH = 4
+# Attributes in which equal datasets differ from rank to rank.
+_PLACE = {"rank", "local_rank", "global_rank", "process_index", "world_size", "device", "seed", "epoch"}
 # So many entries of a long list or array are looked at, evenly spaced; and so many values in all.
 _LOOKED_AT = 64
 _BUDGET = 4000
@@ -70,7 +72,7 @@ class _Walk:
         self._say("of", f"{kind.__module__}.{kind.__qualname__}")
         if isinstance(value, Mapping):
             self._say("len", str(len(value)))
-            for key in list(value)[:_LOOKED_AT]:
+            for key in [key for key in value if key not in _PLACE][:_LOOKED_AT]:
                 self.feed(key, depth + 1)
                 self.feed(value[key], depth + 1)
         elif isinstance(value, list | tuple):

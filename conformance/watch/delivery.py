@@ -121,6 +121,11 @@ class Delivery:
         """A worker's batch came and was thrown away by a library."""
         watching().recorder.say("skipped", {"loader": self.loader, "epoch": self.epoch, "worker": worker})
 
+    def died(self, worker: int, why: str) -> None:
+        """A worker is no more."""
+        told = {"loader": self.loader, "epoch": self.epoch, "worker": worker, "why": why}
+        watching().recorder.say("worker_died", told)
+
     def ended(self, how: str) -> None:
         """Torch's loader gives no more."""
         if self._held is not None:

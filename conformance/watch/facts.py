@@ -8,7 +8,7 @@ from typing import Any
 from conformance.records.place import place
 from conformance.watch.datasets import base_of, print_of
 from conformance.watch.fingerprints import fingerprints
-from conformance.watch.lines import handed_on, users_frame, users_line
+from conformance.watch.lines import handed_on, is_users, users_frame, users_line
 
 Facts = dict[str, Any]
 
@@ -47,6 +47,7 @@ def loader(given: Any, made: Facts) -> Facts:
     base = base_of(given.dataset)
     return {
         **made,
+        **_source(base),
         "class": _name(given),
         "dataset_class": _name(base),
         "dataset_print": print_of(base),
@@ -57,8 +58,20 @@ def loader(given: Any, made: Facts) -> Facts:
         "num_workers": given.num_workers,
         "persistent": bool(given.persistent_workers),
         "sampler": None if iterable else _name(sampler),
+        "sampler_length": None if iterable or sampler is given.batch_sampler else length(sampler),
         "replacement": bool(getattr(sampler, "replacement", False)),
+        # DistributedSampler says it; of others the class does.
+        "shuffle": getattr(sampler, "shuffle", None),
     }
+
+
+def _source(dataset: Any) -> Facts:
+    """Where a dataset of the user's gives its elements."""
+    for name in ("__iter__", "__getitem__"):
+        code = getattr(getattr(type(dataset), name, None), "__code__", None)
+        if code is not None and is_users(code.co_filename):
+            return {"dataset_file": code.co_filename, "dataset_line": code.co_firstlineno}
+    return {}
 
 
 def made(frame: FrameType | None) -> Facts:
@@ -94,6 +107,7 @@ def epoch(given: Any, frame: FrameType | None) -> Facts:
         "eval": _in_eval(frame, torch),
         "steps": length_of(given),
         "random": fingerprints(given.dataset),
+        "skipped": getattr(given.batch_sampler, "skip_batches", None),
     }
 
 
@@ -134,7 +148,7 @@ def _epoch_of(given: Any) -> int | None:
 def _batch_size(given: Any) -> int | None:
     size: Any = given.batch_size
     if size is None:
-        size: Any = getattr(given.batch_sampler, "batch_size", None)
+        size = getattr(given.batch_sampler, "batch_size", None)
     return size if isinstance(size, int) else None
 
 

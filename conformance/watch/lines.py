@@ -13,6 +13,8 @@ _HANDS_ON = ("torch", "torchdata", "accelerate", *_LIGHTNING, "transformers", "t
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 Line = tuple[str, int]
+# Where there is no line of the user's, as when `check` reads what a function gave it.
+fallback: Line = ("?", 0)
 
 
 def users_frame(frame: FrameType | None) -> FrameType | None:
@@ -29,9 +31,9 @@ def users_frame(frame: FrameType | None) -> FrameType | None:
 
 
 def users_line(frame: FrameType | None) -> Line:
-    """File and line of that frame; ("?", 0) if there is none."""
+    """File and line of that frame, or the fallback."""
     found = users_frame(frame)
-    return (found.f_code.co_filename, found.f_lineno) if found is not None else ("?", 0)
+    return (found.f_code.co_filename, found.f_lineno) if found is not None else fallback
 
 
 def handed_on(frame: FrameType | None) -> str:
@@ -46,6 +48,11 @@ def handed_on(frame: FrameType | None) -> str:
             return kind
         frame = frame.f_back
     return ""
+
+
+def is_users(file: str) -> bool:
+    """Whether a file is the user's own."""
+    return _kind(file) == "user"
 
 
 @cache

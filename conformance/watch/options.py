@@ -27,6 +27,7 @@ class Options:
     deadline: float | None = None
     id_field: str | None = None
     identify: str | None = None
+    same_data: tuple[tuple[int, ...], ...] = ()
 
     @property
     def named(self) -> str | None:

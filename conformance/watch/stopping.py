@@ -15,7 +15,7 @@ from conformance.watch.options import Options
 
 # Ranks that wait for each other in each step are at most one step apart.
 _AHEAD = 2
-NOTE = "stopped.txt"
+NOTE, LAST_STEP = "stopped.txt", "last-step.txt"
 
 
 class Enough(SystemExit):
@@ -43,13 +43,20 @@ class Stopping:
             self._last = self._agreed(of_all() + _AHEAD)
         return of_all() >= self._last
 
+    @property
+    def limit(self) -> dict[str, float]:
+        """What was asked for, for the record."""
+        if self._options.steps is not None:
+            return {"steps": self._options.steps}
+        return {"until": self._options.deadline or 0.0}
+
     def note(self) -> None:
         """Say that a process was stopped: what its exit does to the others is then no fault of the job."""
         with contextlib.suppress(OSError):
             (self._folder / NOTE).touch()
 
     def _agreed(self, mine: int) -> int:
-        path = self._folder / "last-step.txt"
+        path = self._folder / LAST_STEP
         try:
             # Whole at once: who sees the name sees the number.
             draft = path.with_name(f"{path.name}.{os.getpid()}")

@@ -123,6 +123,7 @@ def ending(plain: Callable[..., Any], alone: bool) -> Callable[..., Any]:
             _ended(delivery, "whole")
             raise
         except BaseException as error:
+            _look_at_workers(delivery, getattr(self, "_workers", []))
             _ended(delivery, f"error: {type(error).__name__}: {error}"[:2000])
             raise
         if alone and not returning:
@@ -137,7 +138,9 @@ def _stop(delivery: Delivery) -> None:
         enough = delivery.stops()
         if enough:
             end_all("steps")
-            watching().stopping.note()
+            stopping = watching().stopping
+            stopping.note()
+            watching().recorder.say("limit", stopping.limit)
     except Exception as error:
         give_up("stop", error)
         return
@@ -155,6 +158,15 @@ def _key(iterator: Any, delivery: Delivery) -> None:
 @tapped
 def _ended(delivery: Delivery, how: str) -> None:
     delivery.ended(how)
+
+
+@tapped
+def _look_at_workers(delivery: Delivery, workers: list[Any]) -> None:
+    for at, worker in enumerate(workers):
+        worker.join(0.1)  # one that was killed may not be reaped yet
+        if worker.exitcode:
+            code = worker.exitcode
+            delivery.died(at, f"signal {-code} ended it" if code < 0 else f"it left with exit code {code}")
 
 
 @tapped

@@ -5,7 +5,8 @@ import os
 import sys
 import weakref
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from types import FrameType
@@ -32,7 +33,7 @@ class Watching:
         self.identify = identifier(options)
         self.recorder: Recorder = open_record(folder)
         self.stopping = Stopping(folder, options)
-        self.meshes: list[dict[str, Any]] = []
+        self._same_data = [list(group) for group in options.same_data]
         self._batches: Counter[tuple[str, int]] = Counter()  # of the loaders that were made at one line
         self._lines: list[tuple[str, int]] = []  # of each loader
         self._hello: dict[str, Any] = {}
@@ -45,10 +46,16 @@ class Watching:
 
     def hello(self) -> None:
         """Say who this process is, if that has changed: a process group is often made after the loader."""
-        told = {**facts.process(), **({"meshes": self.meshes} if self.meshes else {})}
+        told = {**facts.process(), "same_data": self._same_data}
         if told != self._hello:
             self._hello = told
             self.recorder.hello(told)
+            if self._same_data:
+                self.recorder.say("same_data", {"groups": self._same_data})
+
+    def same_data(self, groups: list[list[int]]) -> None:
+        """These ranks work on one replica of a model."""
+        self._same_data = sorted([*self._same_data, *(group for group in groups if group not in self._same_data)])
 
     def number(self, loader: Any, frame: FrameType | None = None) -> int:
         """The number of a loader, which gets one when it is made."""
@@ -125,6 +132,17 @@ def watching() -> Watching:
 def on() -> bool:
     """Whether this process is watched: not once a tap has failed."""
     return not _off
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Nothing is written down of what this process does in here."""
+    global _off
+    before, _off = _off, True
+    try:
+        yield
+    finally:
+        _off = before
 
 
 def tapped(tap: Callable[_P, None]) -> Callable[_P, None]:
