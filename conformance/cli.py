@@ -15,6 +15,7 @@ from conformance.audit import command as audit_command
 from conformance.bridge import check as bridge_check
 from conformance.claiming import claims, init
 from conformance.clauses import CLAUSES
+from conformance.command import plan
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
 from conformance.processes.sources import source_of
@@ -35,16 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Exit code 0: green; 1: a clause is violated; 2 or 4: the call or the adapter is wrong; 3: the
     suite itself failed.
     """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words[:1] == ["plan"]:
+        return plan(words[1:])
     parser = argparse.ArgumentParser(prog="loaderspec", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     _run_arguments(commands.add_parser("run", help="judge an implementation, like pytest conformance --impl=..."))
     explain = commands.add_parser("explain", help="print a clause")
     explain.add_argument("clause", nargs="?", help="a clause id such as PART-1; without one, all are listed")
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    plan = commands.add_parser("plan", help="the numbers of an epoch: batches, ranks, replicas, steps", add_help=False)
-    # The reference needs torch, which is not there where a loader without torch is judged.
-    if words[:1] == ["plan"]:
-        _plan_arguments(plan)
+    commands.add_parser("plan", help="the numbers of an epoch: batches, ranks, replicas, steps")
     commands.add_parser("peers", help="list the loaders of others that can be judged by name")
     matrix_command.add_arguments(commands.add_parser("matrix", help="judge them all, each in its own environment"))
     reports.add_report_arguments(commands.add_parser("report", help="show a stored report in other forms"))
@@ -61,7 +61,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     return {
         "run": _run,
-        "plan": _plan,
         "explain": _explain,
         "peers": lambda given: matrix_command.peers(),
         "matrix": matrix_command.matrix,
@@ -122,19 +121,6 @@ def _run(given: argparse.Namespace) -> int:
     if unwritten:
         print(f"loaderspec: {unwritten}", file=sys.stderr)
     return report.exit_code
-
-
-def _plan_arguments(parser: argparse.ArgumentParser) -> None:
-    from reference.rules import plan
-
-    parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
-    plan.add_arguments(parser)
-
-
-def _plan(given: argparse.Namespace) -> int:
-    from reference.rules import plan
-
-    return plan.main(given)
 
 
 def _explain(given: argparse.Namespace) -> int:

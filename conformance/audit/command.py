@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.audit.gather import gather
+from conformance.audit.page import write_page
 from conformance.audit.partial import NoPartial, merged, read_partial, write_partial
 from conformance.audit.summary import Summary
 from conformance.audit.text import shown
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--same-data", metavar="RANKS", action="append", default=[], type=ranks, help=help_)
     parser.add_argument("--partial", metavar="FILE", type=Path, help="write a small summary of these files instead")
     parser.add_argument("--merge", metavar="FILE", type=Path, nargs="+", help="judge summaries that --partial wrote")
+    parser.add_argument("--html", metavar="FOLDER", type=Path, help="write a page with a picture of the delivery there")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
 
 
@@ -53,7 +55,13 @@ def audit(given: argparse.Namespace) -> int:
     except (NoPartial, OSError) as error:
         return _usage(str(error))
     verdict = judged(summary, given.same_data)
+    try:
+        page = write_page(summary, verdict, given.html) if given.html else None
+    except OSError as error:
+        return _usage(str(error))
     print(as_json(verdict) if given.json else shown(verdict))
+    if page is not None and not given.json:
+        print(f"picture: {page}")
     return verdict.exit_code
 
 

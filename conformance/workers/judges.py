@@ -23,19 +23,25 @@ def _workers(claims: Claims) -> bool:
 @clause("WORK-1", family="workers", applies=_workers, floor=4, twin=True)
 def same_samples_with_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Each rank delivers the samples that it delivers without workers, and comes to its end as well."""
-    without = trace.variant("workers")
-    if trace.main.failed and scenario.samples >= claims.least_samples(scenario.world_size, scenario.combined_batch):
+    without, again = trace.variant("workers"), trace.variant("again")
+    failed = next((run for run in (trace.main, again, trace.variant("random-state")) if run and run.failed), None)
+    if failed and scenario.samples >= claims.least_samples(scenario.world_size, scenario.combined_batch):
         # What fails without workers too is named by COUNT-6 and COUNT-7.
-        return None if without is not None and without.failed else ends(trace.main, ())
-    if without is None or not usable(trace.main) or not usable(without):
-        return None
+        return None if without is not None and without.failed else ends(failed, ())
+    others = {"none": without, "again": again}
+    compared = {label: run for label, run in others.items() if run and usable(run) and usable(trace.main)}
+    found = (_other_samples(scenario, claims, trace.main, run, label) for label, run in compared.items())
+    return next((finding for finding in found if finding), []) if compared else None
+
+
+def _other_samples(scenario: Scenario, claims: Claims, main: Run, again: Run, label: str) -> list[Finding]:
     for position in range(scenario.epochs):
-        both = (as_assigned(claims, run.epoch(position)) for run in (trace.main, without))
+        both = (as_assigned(claims, run.epoch(position)) for run in (main, again))
         pairs = zip(*both, strict=True)
         for rank, (one, other) in enumerate(pairs):
             if sorted(one.samples) != sorted(other.samples):
                 workers = count(scenario.num_workers, "worker")
-                lines = (*show((one,), label=f"{workers}, as "), *show((other,), label="none, as "))
+                lines = (*show((one,), label=f"{workers}, as "), *show((other,), label=f"{label}, as "))
                 why = "how many processes load is nobody's business but the machine's"
                 return [Finding("samples-differ", f"rank {rank}: the same samples both times", lines, why)]
     return []
