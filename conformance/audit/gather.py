@@ -91,6 +91,25 @@ def _make_room(summary: Summary, touched: set[int]) -> None:
     touched.clear()
 
 
+# The facts that are read here, each by a method of its name; others are passed over.
+_TOLD = frozenset(
+    [
+        "loader",
+        "epoch",
+        "end",
+        "unread",
+        "skipped",
+        "failed",
+        "lost",
+        "drew",
+        "content",
+        "worker_died",
+        "same_data",
+        "limit",
+    ],
+)
+
+
 class _Reader:
     """One file on its way into the summary."""
 
@@ -112,8 +131,8 @@ class _Reader:
         for item in self.cursor.read_on():
             if isinstance(item, Deliveries):
                 self._deliveries(item)
-            else:
-                getattr(self, f"_{item.get('what')}", _pass_over)(item)
+            elif item.get("what") in _TOLD:
+                getattr(self, f"_{item['what']}")(item)
         return self.cursor.end is None
 
     def _loader(self, fact: dict[str, Any]) -> None:
@@ -240,10 +259,6 @@ def _plain(fact: dict[str, Any]) -> dict[str, Any]:
     """What a fact says of its subject."""
     aside = ("what", "loader", "epoch", "time", "dataset_id", "overlap")
     return {name: fact[name] for name in sorted(fact) if name not in aside and fact[name] is not None}
-
-
-def _pass_over(fact: dict[str, Any]) -> None:
-    pass
 
 
 def _worker_told(seen: WorkerSeen, fact: dict[str, Any]) -> None:
