@@ -92,22 +92,8 @@ def _make_room(summary: Summary, touched: set[int]) -> None:
 
 
 # The facts that are read here, each by a method of its name; others are passed over.
-_TOLD = frozenset(
-    [
-        "loader",
-        "epoch",
-        "end",
-        "unread",
-        "skipped",
-        "failed",
-        "lost",
-        "drew",
-        "content",
-        "worker_died",
-        "same_data",
-        "limit",
-    ],
-)
+_OF_EPOCHS = ("epoch", "end", "unread", "skipped", "drew", "content", "worker_died")
+_TOLD = ("loader", *_OF_EPOCHS, "failed", "lost", "same_data", "limit")
 
 
 class _Reader:
