@@ -32,9 +32,10 @@ def exempt(family: str, scenario: Any, run: Run, spoil: Spoil) -> bool:
     if family == "life" and spoil is is_short:
         undisturbed = ("kept", "ended", "dropped", "unread", "closed", "hooked")
         happens = not scenario.fault or bool(run.ranks[0].remark("fired"))
-        # ERROR-2 asks only of map-style datasets what came before an error.
-        is_last = scenario.dataset == "iterable" and run.ranks[0].epochs[-1].failure
-        return scenario.conduct.partition("@")[0] in undisturbed or not happens or bool(is_last)
+        # What came before an error, ERROR-2 asks of map-style datasets and of some faults only.
+        is_free = scenario.dataset == "iterable" or not scenario.fault.startswith(("raise", "collate"))
+        is_last = run.ranks[0].epochs[-1].failure is not None and is_free
+        return scenario.conduct.partition("@")[0] in undisturbed or not happens or is_last
     # What a word is about, its clause looks at; the rest of a restart is that of the plain cases. And who only saves
     # reads whole epochs, which chapters 1 to 4 read as well.
     return family == "resume" and (scenario.details != "" or (run.name == "main" and spoil is is_short))
