@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from conformance.loader.kinds import EPOCHS_OF_MEMORY
 from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.processes.fleet import Lane
 from conformance.processes.task import Task
@@ -41,7 +42,8 @@ def granted(lane: Lane, scenario: Scenario) -> float:
     """The seconds that a run may take beside the patience for starting its workers."""
     if not scenario.num_workers:
         return 0.0
-    starts = scenario.num_workers * scenario.world_size * (1 if scenario.persistent_workers else scenario.epochs)
+    epochs = EPOCHS_OF_MEMORY if scenario.kind == "large" else scenario.epochs
+    starts = scenario.num_workers * scenario.world_size * (1 if scenario.persistent_workers else epochs)
     return starts * (_ROUNDS if scenario.is_troubled else 1) * for_one(lane)
 
 
@@ -58,6 +60,9 @@ def few(lane: Lane, tier: Tier, scenarios: Sequence[Scenario]) -> list[Scenario]
     seen: Counter[tuple[object, ...]] = Counter()
     kept = []
     for scenario in scenarios:
+        # Memory that grows takes many epochs to see, and is looked for without workers as well.
+        if scenario.kind == "large" and scenario.num_workers:
+            continue
         kind = _kind(scenario)
         seen[kind] += bool(scenario.num_workers)
         if seen[kind] <= most:
@@ -72,9 +77,14 @@ def _with_one(scenario: Scenario) -> Scenario:
 
 
 def _kind(scenario: Scenario) -> tuple[object, ...]:
-    """What a scenario is about: who collates samples of one kind in a worker collates others there too."""
-    what = (scenario.fault.partition("@")[0], scenario.conduct.partition("@")[0], scenario.details, scenario.variant)
-    kind = scenario.kind if scenario.kind in ("", "buffer", "large") else "collated"
+    """What a scenario is about: who collates samples of one kind in a worker collates others there too.
+
+    And which error it is that a fault raises, or in which epoch, makes no other kind, nor which lives a loader had.
+    """
+    conduct = scenario.conduct.partition("@")[0]
+    details = "" if scenario.fault or conduct == "lives" else scenario.details
+    what = (scenario.fault.partition("@")[0], conduct, details, scenario.variant)
+    kind = scenario.kind if scenario.kind in ("", "buffer") else "collated"
     persistent = scenario.persistent_workers and not scenario.is_troubled
     dropped = scenario.drop_last and scenario.dataset == "iterable"
     return bool(scenario.num_workers), *what, kind, scenario.dataset, scenario.asynchronous, persistent, dropped

@@ -32,12 +32,10 @@ class OneProcess:
     """Carries out tasks in this process; what the first rank of the run number `at` gives, `spoil` changes."""
 
     number, patience = 0, 10.0
-    fleet: Any
 
     def __init__(self, loader: type[Any], folder: str) -> None:
         self.implementation = Implementation(loader.__name__, loader.load, parse_claims(loader.claims))
         self.folder = folder
-        self.fleet = self
         self.at, self.spoil, self.runs = -1, _as_it_is, 0
 
     @property
@@ -46,7 +44,7 @@ class OneProcess:
         return self.implementation.claims
 
     def learned(self, name: str, find_out: Callable[[], Any]) -> Any:
-        """What a fleet has found out: no worker is a new interpreter."""
+        """What was found out: no worker is a new interpreter."""
         return starting.Start()
 
     def run(self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None) -> tuple[RankRun, ...]:
