@@ -44,7 +44,7 @@ def same_steps(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The steps of each epoch are those that come without reading ahead, in the same order."""
     if conduct_of(scenario) not in ("", "look") or scenario.fault or scenario.kind or scenario.rebatched:
         return None
-    if trace.main.failed and scenario.samples >= claims.least_samples(scenario.world_size):
+    if trace.main.failed and scenario.samples >= claims.least_samples(scenario.world_size, scenario.combined_batch):
         return None if _fails_as_well(trace) else ends(trace.main, ())
     without = trace.variant("synchronous")
     if without is None or not usable(trace.main) or not usable(without):

@@ -28,7 +28,8 @@ class Counts:
         self._few: list[Ids] = []
         self._bytes: npt.NDArray[np.uint8] | None = None
         self._more: dict[int, int] = {}  # what an index has on top of its byte
-        self._packed: bytes | None = None
+        self._packed: bytes | None = None  # what the bytes were when they were last packed, if they are still that
+        self._told: dict[int, int] | None = None  # the histogram
 
     def add(self, ids: Ids, length: int) -> None:
         """Count a block of indices, all of which are below `length`."""
@@ -36,10 +37,11 @@ class Counts:
             return
         self.total += len(ids)
         self.length = max(self.length, length)
+        self._told = None
         if self._bytes is None and self._packed is None and self.total * 8 < self.length:
             self._few.append(ids)
         else:
-            self._count(ids, self._dense())
+            self._count(ids, self._dense(changing=True))
 
     def merge(self, other: "Counts") -> None:
         """Add what another one counted, which keeps it."""
@@ -47,7 +49,8 @@ class Counts:
             return
         self.total += other.total
         self.length = max(self.length, other.length)
-        mine, theirs = self._dense(), other._dense()
+        self._told = None
+        mine, theirs = self._dense(changing=True), other._dense()
         for at in range(0, len(theirs), _PART):
             wide = mine[at : at + _PART][: len(theirs) - at] + theirs[at : at + _PART].astype(np.int64)
             mine[at : at + len(wide)] = np.minimum(wide, _HIGHEST)
@@ -58,6 +61,8 @@ class Counts:
 
     def histogram(self) -> dict[int, int]:
         """How many indices came how often, those that never came under 0."""
+        if self._told is not None:
+            return dict(self._told)
         dense = self._dense()
         found = np.zeros(256, np.int64)
         for at in range(0, len(dense), _PART):
@@ -67,7 +72,8 @@ class Counts:
             low = int(dense[index])
             told[low] -= 1
             told[low + more] = told.get(low + more, 0) + 1
-        return {times: told[times] for times in sorted(told) if told[times]}
+        self._told = {times: told[times] for times in sorted(told) if told[times]}
+        return dict(self._told)
 
     def first(self, least: int, most: int | None = None, limit: int = 8) -> list[int]:
         """The first indices that came at least `least` and at most `most` times."""
@@ -92,7 +98,8 @@ class Counts:
     def pack(self) -> None:
         """Keep it small until it is asked for again."""
         if self._bytes is not None:
-            self._packed = zlib.compress(self._bytes.tobytes(), 1)
+            if self._packed is None:
+                self._packed = zlib.compress(self._bytes.data, 1)
             self._bytes = None
 
     @property
@@ -132,10 +139,11 @@ class Counts:
         times = self.of(index)
         return times >= least and (most is None or times <= most)
 
-    def _dense(self) -> npt.NDArray[np.uint8]:
-        """The byte of each index, all of them counted."""
-        if self._packed is not None:
+    def _dense(self, changing: bool = False) -> npt.NDArray[np.uint8]:
+        """The byte of each index, all of them counted. `changing`: the caller will count more."""
+        if self._bytes is None and self._packed is not None:
             self._bytes = np.frombuffer(bytearray(zlib.decompress(self._packed)), np.uint8)
+        if changing or self._few or (self._bytes is not None and len(self._bytes) < self.length):
             self._packed = None
         if self._bytes is None:
             self._bytes = np.zeros(self.length, np.uint8)

@@ -82,30 +82,32 @@ class Digests:
 
     def _each_part(self) -> Iterator[Words]:
         """The digests in parts, each of which has all the copies of what is in it."""
+        yield from (np.concatenate(part) for part in self._in_parts() if part)
+
+    def _in_parts(self) -> list[list[Words]]:
+        """The same, each part in pieces."""
         if self._new and self._parts:
             self._split()
-        for part in self._parts or [self._new]:
-            if part:
-                part[:] = [np.concatenate(part)]
-                yield part[0]
+        return self._parts or [self._new]
 
     def _counted(self) -> tuple[dict[int, int], Words, npt.NDArray[np.int64]]:
         if self._counts is None:
-            self._counts = _count(self._each_part())
+            self._counts = _count(self._in_parts())
         return self._counts
 
 
-def _count(parts: Iterable[Words]) -> tuple[dict[int, int], Words, npt.NDArray[np.int64]]:
+def _count(parts: Iterable[list[Words]]) -> tuple[dict[int, int], Words, npt.NDArray[np.int64]]:
     """How many came how often, and the digests that came more than once with their numbers."""
     histogram: dict[int, int] = {}
     again, how_often = [np.zeros((0, 2), np.uint64)], [np.zeros(0, np.int64)]
-    for part in parts:
-        first = part[:, 0].copy()
+    for pieces in parts:
+        # The first words alone: most often there is no need of the others.
+        first = np.concatenate([np.zeros(0, np.uint64), *(piece[:, 0] for piece in pieces)])
         first.sort()
         if not (first[1:] == first[:-1]).any():
-            histogram[1] = histogram.get(1, 0) + len(part)
+            histogram[1] = histogram.get(1, 0) + len(first)
             continue
-        different, times = _runs(part)
+        different, times = _runs(np.concatenate(pieces))
         for number, many in enumerate(np.bincount(times).tolist()):
             if many:
                 histogram[number] = histogram.get(number, 0) + many

@@ -41,7 +41,8 @@ def _same_order(view: View) -> Iterator[Finding]:
     if view.by_content and not first.evaluation and view.facts.get("shuffle") is not False:
         text = f"{second.name} came in the order of {first.name}: it is not shuffled, or always alike"
         yield view.at_loader("note", "same-order", text)
-    if view.by_content or in_order or first.evaluation:
+    unshuffled = view.facts.get("shuffle") is False or view.facts.get("sampler") == "SequentialSampler"
+    if view.by_content or in_order or unshuffled or first.evaluation:
         return
     ranks = f" on {'both' if len(first.ranks) == 2 else 'all'} ranks" if len(first.ranks) > 1 else ""
     which = f"{second.name} came in the order of {first.name}"
@@ -130,13 +131,13 @@ def _random_states(view: View) -> Iterator[Finding]:
             lambda one, other: one[0] != other[0] and one[1] == other[1],
         ),
     )
-    for clause, key, whose, compared in kinds:
-        for library in sorted({name for told in streams.values() for name in told.random}):
+    # One cause is one finding: a generator that is copied into all workers is there again in the next epoch.
+    for library in sorted({name for told in streams.values() for name in told.random}):
+        for clause, key, whose, compared in kinds:
             pair = _pair(streams, library, compared)
-            if pair is None:
-                continue
-            yield _alike_states(view, clause, key, whose, library, pair, streams)
-            break
+            if pair is not None:
+                yield _alike_states(view, clause, key, whose, library, pair, streams)
+                break
 
 
 def _states(seen: RankSeen) -> dict[int, WorkerSeen]:
@@ -173,8 +174,8 @@ def _alike_states(
 ) -> Finding:
     lines = []
     for epoch, rank, worker in pair:
-        who = f"{view.who(rank)}, worker {worker}" if worker >= 0 else view.who(rank)
-        lines.append(f"{who}, {epoch_name(epoch)}: {library} {streams[epoch, rank, worker].random[library]}")
+        who = f"{view.where(rank)}, worker {worker}" if worker >= 0 else view.where(rank)
+        lines.append(f"{epoch_name(epoch)}{who}: {library} {streams[epoch, rank, worker].random[library]}")
     text = f"{whose} begin with one state of {_called(library)}, and draw from it: their random numbers are the same"
     advice = "seed in worker_init_fn from torch.initial_seed(), the rank and the epoch" if "." not in library else ""
     advice = advice or "make the generator in the worker, not in __init__"

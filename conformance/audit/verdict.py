@@ -12,6 +12,8 @@ from conformance.trial.words import count
 
 EXIT_NOTHING_FOUND, EXIT_FINDINGS, EXIT_NOTHING_RECORDED = 0, 1, 3
 NOTE = "note"
+# Counts of more bytes are packed again when their epoch is judged.
+_LARGE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Verdict:
     groups: tuple[Judged, ...]
     notes: tuple[str, ...]
     recorded: bool
+    same_data: tuple[tuple[int, ...], ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -76,7 +79,7 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
     same = tuple(tuple(sorted(group)) for group in (*summary.same_data, *same_data))
     views = [View(key, summary.groups[key], summary, same) for key in sorted(summary.groups)]
     groups = tuple(_judged(view) for view in views)
-    return Verdict(groups, tuple(_about_the_record(summary)), any(view.group.epochs for view in views))
+    return Verdict(groups, tuple(_about_the_record(summary)), any(view.group.epochs for view in views), same)
 
 
 def _judged(view: View) -> Judged:
@@ -98,7 +101,10 @@ def _judged(view: View) -> Judged:
 
 
 def _of_epoch(epoch: EpochView) -> list[Finding]:
-    return [*judges_samples.judge(epoch), *judges_steps.judge(epoch)]
+    found = [*judges_samples.judge(epoch), *judges_steps.judge(epoch)]
+    if epoch.epoch.counts.room > _LARGE:
+        epoch.epoch.counts.pack()
+    return found
 
 
 def _merged(found: Sequence[Iterable[Finding]], epochs: int) -> list[Finding]:

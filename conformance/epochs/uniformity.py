@@ -92,7 +92,13 @@ def _badly_mixed(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
     return None
 
 
-@clause("ORDER-13", family="statistics", applies=_global, floor=2, needs=("ranks",))
+@clause(
+    "ORDER-13",
+    family="statistics",
+    applies=lambda claims: _global(claims) and not claims.deals_out_dynamically,
+    floor=2,
+    needs=("ranks",),
+)
 def mixes_across_ranks(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Over several ranks a sample lands on any rank, and its neighbour independently of it."""
     if scenario.world_size == 1 or scenario.drop_last:

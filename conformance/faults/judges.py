@@ -12,6 +12,7 @@ from conformance.loader.judging import (
     repeats,
     show,
 )
+from conformance.loader.kinds import GROWTH
 from conformance.loader.runs import FIRST_EPOCH
 from conformance.loader.scenario import DEADLY, FAULTS, Scenario
 from conformance.trace import Failure, RankRun, Topic, Trace
@@ -19,7 +20,6 @@ from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count, place_of
 
 # Memory may grow by this much in 32 epochs of 1 MiB each: half of what a loader keeps that keeps them all.
-_GROWTH = 16 * 2**20
 
 
 def _raises(claims: Claims) -> bool:
@@ -273,9 +273,9 @@ def memory_does_not_grow(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
     if rank.failure:
         return [] if refuses_the_type(rank) else None
     grown = int(rank.remark("memory"))
-    if grown <= _GROWTH:
+    if grown <= GROWTH:
         return []
-    line = f"rank {rank.rank}: more than {_GROWTH // 2**20} MiB more after 32 more epochs of 1 MiB each"
+    line = f"rank {rank.rank}: more than {GROWTH // 2**20} MiB more with every 32 epochs of 1 MiB each, three times"
     return [
         Finding(
             "memory-grows",

@@ -21,14 +21,17 @@ def remainder(claims: Claims) -> bool:
 def shard_sizes(scenario: Scenario, claims: Claims) -> tuple[int, int] | None:
     """(smallest, largest) number of samples that a rank's shard may hold before it is cut into steps; None: no claim.
 
-    "drop" floors, "pad" rounds up, "uneven" allows both. One rank holds everything, whatever is claimed.
+    "drop" floors, "pad" rounds up, "uneven" allows both, and "once" says nothing of sizes. One rank holds everything,
+    whatever is claimed.
     """
     samples, ranks = scenario.samples, scenario.world_size
     floor, ceiling = samples // ranks, -(-samples // ranks)
     policy = claims.policy(scenario.drop_last)
-    if policy is None:
+    if policy is None or (policy == "once" and ranks > 1):
         return None
-    return {"drop": (floor, floor), "pad": (ceiling, ceiling), "uneven": (floor, ceiling)}[policy]
+    return {"drop": (floor, floor), "pad": (ceiling, ceiling), "uneven": (floor, ceiling), "once": (floor, ceiling)}[
+        policy
+    ]
 
 
 def padded_to_full_steps(scenario: Scenario, claims: Claims) -> int | None:
@@ -57,6 +60,13 @@ def dropped_limit(scenario: Scenario, claims: Claims) -> int:
     if scenario.drop_last:
         return scenario.combined_batch * scenario.world_size
     return scenario.world_size if claims.when_keeping == "drop" else 1
+
+
+def as_assigned(claims: Claims, epochs: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
+    """The epochs to be compared with those of another run: each rank's, or all as one where time deals them out."""
+    if not claims.deals_out_dynamically or len(epochs) == 1:
+        return epochs
+    return (Epoch(epochs[0].number, (tuple(sorted(index for epoch in epochs for index in epoch.samples)),)),)
 
 
 def usable(run: Run | None) -> bool:

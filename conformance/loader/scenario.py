@@ -322,7 +322,7 @@ def trouble(word: str, texts: Mapping[str, str], **numbers: int) -> str:
 
 def may_fail(scenario: Scenario, claims: Claims) -> bool:
     """Whether an error is allowed: something was to fail, the request can't be met, or no restart is promised."""
-    is_too_small = scenario.samples < claims.least_samples(scenario.world_size)
+    is_too_small = scenario.samples < claims.least_samples(scenario.world_size, scenario.combined_batch)
     return bool(scenario.fault or scenario.refusal or is_too_small or (scenario.saves and not claims.resume))
 
 

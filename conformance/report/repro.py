@@ -250,7 +250,7 @@ def _case(case: Case, claims: Claims, source: str) -> str:
         **asdict(scenario),
         "combined_batch": scenario.combined_batch,
         "policy": claims.policy(scenario.drop_last),
-        "least_samples": claims.least_samples(scenario.world_size),
+        "least_samples": claims.least_samples(scenario.world_size, scenario.combined_batch),
         "layout": claims.layout,
         "length": claims.length,
         "in_order": claims.in_order,

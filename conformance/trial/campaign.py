@@ -55,7 +55,7 @@ class Result:
     cases: dict[str, Case] = field(default_factory=dict)
     # Violated once, and not again in new processes.
     unconfirmed: dict[str, Scenario] = field(default_factory=dict)
-    # The smallest scenario whose main run failed without any clause saying so, and how it failed.
+    # The smallest scenario of which a run failed without any clause saying so, and how it failed.
     unowned: tuple[Scenario, str] | None = None
     # Whether only some of the scenarios were tried, since each takes long with this implementation.
     is_short: bool = False
@@ -130,7 +130,7 @@ class Campaign:
         return result, violated
 
     def _failure_of_nobody(self) -> tuple[Scenario, str] | None:
-        """The smallest run that failed and that no clause accuses, if it fails in new processes too."""
+        """The smallest scenario of which a run failed that no clause accuses, if it fails in new processes too."""
         for scenario in sorted(self._unowned, key=_size)[:_CONFIRMATIONS]:
             self.fleet.renew()
             trace = observe(self.fleet.lanes[0], self.family, scenario)
@@ -265,21 +265,23 @@ def replay(fleet: Fleet, claims: Claims, clause: Clause, scenario: Scenario) -> 
 
 
 def unowned_failure(family: Family[Any], claims: Claims, trace: Trace, verdicts: Mapping[str, Verdict]) -> str:
-    """How the main run failed, if it did and no clause says so; else "".
+    """How a run failed, if one did and no clause says so; else "".
 
     A clause that accuses owns the failure. An error, but no hang and no death, is also owned by a clause that looked at
-    the run and found it right, and by a scenario in which an error is allowed.
+    the run and found it right, and by a scenario in which an error is allowed; in a run that is compared with the main
+    one it is the comparing clause's.
     """
-    failures = [(rank.rank, rank.failure) for rank in trace.main.ranks if rank.failure]
-    if not failures or any(verdicts.values()):
+    failures = [(run, rank.rank, rank.failure) for run in trace.runs for rank in run.ranks if rank.failure]
+    dead = [each for each in failures if each[2].kind in _NEVER_RIGHT]
+    of_main = [each for each in failures if each[0] is trace.main]
+    if any(verdicts.values()) or not (dead or of_main):
         return ""
-    dead = [each for each in failures if each[1].kind in _NEVER_RIGHT]
     if not dead and (
         any(verdict is not None for verdict in verdicts.values()) or family.may_fail(trace.scenario, claims)
     ):
         return ""
-    rank, failure = (dead or failures)[0]
-    return f"rank {rank} {failure.sentence()}"
+    run, rank, failure = (dead or of_main)[0]
+    return f"rank {rank} {failure.sentence()}" + ("" if run is trace.main else f" in the run {run.name!r}")
 
 
 def _news(verdict: Verdict, known: frozenset[str]) -> bool:

@@ -144,6 +144,22 @@ def _padded() -> Iterator[Other]:
         ("a repeat in the place of a sample", 2, [[[0, 1], [2, 3], [4]], [[5, 6], [7, 8], [8]]]),
     ):
         yield name, Scenario(10, world, 2), pad, [[each] for each in steps], {}
+    runs = {**pad, "layout": "contiguous"}
+    for name, steps in (
+        ("padding of one's own in each run", [[[0, 1]], [[2, 2]], [[3, 3]]]),
+        ("padding in front of a run", [[[0, 1]], [[0, 2]], [[1, 3]]]),
+        ("padding from another run", [[[0, 2]], [[1, 2]], [[3, 3]]]),
+        ("a run with a gap", [[[0, 3]], [[1, 2]], [[2, 2]]]),
+        ("runs in another order", [[[2, 2]], [[0, 1]], [[3, 3]]]),
+    ):
+        yield name, Scenario(4, 3, 2), runs, [[each] for each in steps], {}
+    once = dict.fromkeys(("when_dropping", "when_keeping"), "once")
+    dealt = [[[[0, 1], [4]]], [[[2, 3]]]]
+    yield "whole batches dealt out", Scenario(5, 2, 2), once, dealt, {}
+    uneven = [[[[0, 1], [4, 5]]], [[[2, 3]]]]
+    yield "whole batches dealt out, claimed as uneven", Scenario(6, 2, 2), _UNEVEN, uneven, {}
+    yield "whole batches, one of them twice", Scenario(5, 2, 2), once, [[[[0, 1], [4]]], [[[2, 3], [4]]]], {}
+    yield "whole batches, one of them lost", Scenario(5, 2, 2), once, [[[[0, 1]]], [[[2, 3]]]], {}
     one_each = [[[[0]]], [[[0]]], [[[0]]], [[[0]]]]
     yield "one sample for all ranks", Scenario(1, 4), pad, one_each, {}
     yield "one pass of padding", Scenario(1, 4), pad, [[[[0]]], [[[0]]], [[]], [[]]], {}
@@ -174,7 +190,7 @@ def _refused() -> Iterator[Other]:
 
 
 def _failed() -> Iterator[Other]:
-    for samples, smallest in ((0, 0), (0, 1), (1, 0), (1, "world_size"), (2, "world_size"), (9, 0)):
+    for samples, smallest in ((0, 0), (0, 1), (1, 0), (1, "world_size"), (2, "world_size"), (1, "step"), (9, 0)):
         claims = {**_UNEVEN, "smallest": smallest}
         request = Scenario(samples, 2)
         for kind in ("raised", "hung"):

@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+from conformance.audit.command import ranks
 from conformance.watch.accepted import Unfit
 from conformance.watch.folder import Foreign, prepare, said, tidy
 from conformance.watch.launch import NOT_FOUND, Ended, NoProgram, run
@@ -37,14 +38,6 @@ def add_identity(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--id-field", metavar="F", help="the field of a sample that says who it is")
     parser.add_argument("--identify", metavar="M:F", help="a function of a sample that says who it is: module:function")
-
-
-def ranks(text: str) -> tuple[int, ...]:
-    """``0,1`` as ranks."""
-    words = text.split(",")
-    if len(words) < 2 or not all(word.strip().isdigit() for word in words):
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of ranks such as 0,1")
-    return tuple(sorted({int(word) for word in words}))
 
 
 def positive(text: str) -> int:

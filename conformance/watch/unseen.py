@@ -29,7 +29,7 @@ def unseen(command: Sequence[str], heard: Sequence[Said]) -> Iterator[str]:
 def _why(command: Sequence[str]) -> str:
     words = list(command)
     for flag in ("-E", "-I", "-S"):
-        if flag in words or any(re.fullmatch(rf"-[a-zA-Z]*{flag[1]}[a-zA-Z]*", word) for word in _python_flags(words)):
+        if any(re.fullmatch(rf"-[a-zA-Z]*{flag[1]}[a-zA-Z]*", word) for word in _python_flags(words)):
             return f"Python was started with {flag}, which ignores PYTHONPATH or `site`: start it without."
     if "env" in {Path(word).name for word in words} and ("-i" in words or "-" in words):
         return "`env -i` takes all variables from it: start it without, or pass PYTHONPATH and LOADERSPEC_WATCH* on."

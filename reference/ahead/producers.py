@@ -7,6 +7,7 @@ ended by a signal.
 
 import atexit
 import os
+import threading
 import weakref
 from collections.abc import Sequence
 from multiprocessing.connection import wait
@@ -73,7 +74,8 @@ class Producers:
         _ends.add(ours)
         self.lines.append(ours)
         try:
-            arguments = (theirs, given, number, others, {} if method == "fork" else parsers())
+            is_of_main_thread = method == "forkserver" or threading.current_thread() is threading.main_thread()
+            arguments = (theirs, given, number, others, {} if method == "fork" else parsers(), is_of_main_thread)
             process = context.Process(target=produce, args=arguments, name=f"producer-{number}")
             process.start()
             self.processes.append(process)

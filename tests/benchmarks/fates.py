@@ -60,12 +60,13 @@ def draw(seed: int, number: int) -> Fate:
     """The fate of one loader. A signal comes while it is made, begun, read or ended: nobody knows when."""
     source = random.Random(f"{seed}/{number}")
     kind, fault, end, spawn = (_one_of(source, weights) for weights in (KINDS, FAULTS, ENDS, SPAWNS))
-    start = spawn or _one_of(random.Random(f"{seed}/row {number // _A_ROW}"), STARTS)
+    is_spawned = spawn is not None
+    start = spawn if is_spawned else _one_of(random.Random(f"{seed}/row {number // _A_ROW}"), STARTS)
     if kind == "accessor" and fault in HANGS:
         # It has no timeout.
         fault = "slow"
     signals = {"interrupted": 1, "interrupted twice": 2, "killed": 1}.get(end, 0)
-    longest = _LONG if spawn else _QUICK
+    longest = _LONG if is_spawned else _QUICK
     return Fate(
         number,
         kind,
@@ -73,7 +74,7 @@ def draw(seed: int, number: int) -> Fate:
         bad=source.randrange(SAMPLES),
         end=end,
         start=start,
-        workers=1 if spawn else source.choice((0, 1, 2, 3)),
+        workers=1 if is_spawned else source.choice((0, 1, 2, 3)),
         slots=source.choice((1, 2, 3, 8)),
         early_preload=source.random() < 0.5,
         delays=tuple(longest * source.random() ** 2 for _ in range(signals)),

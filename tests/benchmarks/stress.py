@@ -31,7 +31,6 @@ from tests.benchmarks.fates import Fate, draw
 from tests.benchmarks.stressed import WRONG, host
 
 _A_PROCESS = 50  # loaders, one after the other, unless it ends before
-_GONE = 20.0  # seconds within which a process that has lost its parent has ended
 _SHARED_MEMORY = Path("/dev/shm")
 
 
@@ -64,13 +63,11 @@ def stress(fates: Sequence[Fate], sharing: str, patience: float, errors: Path) -
     known = set(direct_children(os.getpid()))
     begun = 0
     while begun < len(fates):
-        before = _segments()
         some = fates[begun:]
         some = some[: 1 + next((at for at, fate in enumerate(some) if fate.ends_process), len(some))]
         count = _one_process(some, sharing, patience, errors, tally)
         begun += count
-        left = [*_processes_left(known), *_segments_left(before)]
-        if left:
+        if left := _processes_left(known, patience):
             tally.wrong.append(f"LEFT, of a process that has ended: {', '.join(left)} {some[count - 1]}")
         end_strays(known)
     return tally
@@ -136,9 +133,9 @@ def _show_where_it_stands(pid: int) -> None:
     time.sleep(1.0)
 
 
-def _processes_left(known: set[int]) -> list[str]:
+def _processes_left(known: set[int], patience: float) -> list[str]:
     """What has lost its parent, and does not end."""
-    deadline = time.monotonic() + _GONE
+    deadline = time.monotonic() + patience
     while left := [
         process
         for child in direct_children(os.getpid())
@@ -152,12 +149,12 @@ def _processes_left(known: set[int]) -> list[str]:
     return []
 
 
-def _segments_left(before: set[str]) -> list[str]:
-    """New segments of shared memory that no process has mapped, and that do not go."""
-    deadline = time.monotonic() + _GONE
+def _segments_left(before: set[str], patience: float) -> list[str]:
+    """New segments of shared memory that no process has mapped, and that do not go: ours, or a neighbour's."""
+    deadline = time.monotonic() + patience
     while left := [name for name in _segments() - before if not _is_used(name)]:
         if time.monotonic() > deadline:
-            return [f"segment {name}" for name in left]
+            return [f"LEFT segment {name}" for name in left]
         time.sleep(0.1)
     return []
 
@@ -211,7 +208,7 @@ def main(words: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(words)
     fates = [draw(asked.seed, number) for number in range(asked.first, asked.first + asked.loaders)]
     began = time.monotonic()
-    tally = Tally()
+    tally, before = Tally(), _segments()
     with tempfile.TemporaryDirectory(prefix="stress-") as folder, busy(asked.busy):
         # Each has a folder in it.
         tempfile.tempdir = os.environ["TMPDIR"] = folder
@@ -223,6 +220,8 @@ def main(words: Sequence[str] | None = None) -> int:
             ):
                 tally.add(found)
                 _progress(tally, len(fates))
+    # torch keeps those of a process that was killed until all are gone that have shared memory with it.
+    tally.wrong += _segments_left(before, asked.patience)
     for outcome, count in sorted(tally.outcomes.items()):
         print(f"{count:6}  {outcome}")
     for wrong in tally.wrong:

@@ -64,20 +64,15 @@ def cost_targets(ours: Medians, torch: Medians, ring_bytes: int) -> Iterator[Tar
     yield Target("what later epochs add / ring", ratio(ours.get(GROWTH), ring_bytes / 1e6), False, NO_GROWTH)
 
 
-def start_targets(workers: int, milliseconds: Medians) -> Iterator[Target]:
+def start_targets(workers: int, found: Medians) -> Iterator[Target]:
     """The targets for the first item of a process's first loader, where workers are forked and where they are not."""
     named = f"{workers} worker{'s' if workers > 1 else ''}"
     for what, methods, strategies, most in (
         ("forked", ("fork",), ("Fork",), 1.0),
         ("not forked", ("spawn", "forkserver"), ("ForkServer", "SharedMemory"), 0.5),
     ):
-        ours, torch = (
-            min(
-                (milliseconds[name] for each in each_one if (name := f"{who}, {each}, {named}") in milliseconds),
-                default=None,
-            )
-            for who, each_one in (("ours", strategies), ("torch", methods))
-        )
+        names = [[f"ours, {each}, {named}" for each in strategies], [f"torch, {each}, {named}" for each in methods]]
+        ours, torch = (min((found[name] for name in some if name in found), default=None) for some in names)
         yield Target(f"first item, {named}, {what}: ours / torch's best", ratio(ours, torch), False, most)
 
 

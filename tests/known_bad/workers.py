@@ -87,7 +87,7 @@ class ReadsEachSampleTwice(BadPool):
     """A step is read once to learn its shape, and once to deliver it."""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-2", "n1,w1,b1,keep,k1,workers"
+    clause, smallest = "WORK-2", "n1,w1,b1,keep,k1,e2,workers"
     report = "pytorch/pytorch#59312"
 
     def fetch(self, step: list[int]) -> list[Any]:
@@ -99,7 +99,7 @@ class ReadsTheFirstSampleForItsShape(BadPool):
     """Before each epoch sample 0 is read to learn its shape. (No public report.)"""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-2", "n1,w1,b1,keep,k1,workers"
+    clause, smallest = "WORK-2", "n1,w1,b1,keep,k1,e2,workers"
 
     def plan(self) -> list[list[int]]:
         plan = super().plan()

@@ -86,11 +86,15 @@ class LoaderspecFinder:
         return None
 
     def ours(self, name, path, target):
-        # The interpreter of the job may be another one than that of loaderspec, in which this package is not installed.
+        # The interpreter of the job may be one in which this package is not installed, or another version of it; but a
+        # package of the user's that has its name stays the user's.
         spec = self.others(name, path, target)
         home = os.environ.get("LOADERSPEC_WATCH_HOME")
-        if spec is not None or not home:
+        theirs = list(getattr(spec, "submodule_search_locations", None) or [])
+        if not home or (
+            spec is not None and not any(os.path.isdir(os.path.join(each, "watch", "site")) for each in theirs)
+        ):
             return spec
         from importlib.machinery import PathFinder
 
-        return PathFinder.find_spec(name, [home])
+        return PathFinder.find_spec(name, [home]) or spec

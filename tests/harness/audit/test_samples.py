@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness.audit.jobs import audited, cut, found, job, of_workers, told, whole
+from tests.harness.audit.jobs import audited, cut, found, job, of_workers, start, told, whole
 
 Job = Callable[[Path], Path]
 
@@ -158,6 +158,32 @@ def test_ranks_that_read_all_in_an_evaluation_are_told_of(tmp_path: Path) -> Non
 def test_equal_contents_are_no_duplicates(tmp_path: Path) -> None:
     """A dataset may hold the same text twice, and one reader may get both."""
     verdict = audited(streamed([cut(["a", "b", "a", "c", *LETTERS], 4)])(tmp_path))
+    assert ([], {"equal-contents"}) == (found(verdict), told(verdict))
+
+
+def of_its_own(folder: Path, *parts: list[int]) -> Path:
+    """A job whose ranks have datasets of 8 samples of their own."""
+    for rank, part in enumerate(parts):
+        facts = {"length": 8, "dataset_print": f"files of {rank}"}
+        start(folder, [whole(cut(part, 4))], rank, len(parts), **facts)
+    return folder
+
+
+def test_ranks_with_datasets_of_their_own_are_not_compared(tmp_path: Path) -> None:
+    """Index 0 is another sample on each of them; within a rank it is not."""
+    verdict = audited(of_its_own(tmp_path / "right", order(8, 1), order(8, 2)))
+    assert ([], {"own-datasets"}) == (found(verdict), told(verdict))
+    assert [("PART-1", "again")] == found(
+        audited(of_its_own(tmp_path / "again", order(8, 1), [0, 1, 2, 3, 3, 4, 5, 6]))
+    )
+    wrong = of_its_own(tmp_path / "lost", [0, 1, 2, 3], [0, 1, 2, 3])
+    assert [("PART-2", "lost")] == found(audited(wrong))
+
+
+def test_samples_that_are_all_alike_are_no_duplicates(tmp_path: Path) -> None:
+    """A job that is tried out with zeros: all workers of all ranks give the same, and rightly."""
+    zeros = cut(["zeros"] * 20, 4)
+    verdict = audited(streamed([zeros, zeros], [zeros, zeros])(tmp_path))
     assert ([], {"equal-contents"}) == (found(verdict), told(verdict))
 
 

@@ -5,7 +5,11 @@ from collections import Counter
 from typing import Any
 
 from conformance.clauses import CLAUSES
+from conformance.contract import parse_claims
+from conformance.loader.scenario import Scenario
+from conformance.trace import Epoch, RankRun, Run, Trace
 from conformance.vectors.__main__ import FOLDER, differences
+from conformance.vectors.verdicts import verdict
 
 VERDICTS: list[dict[str, Any]] = json.loads((FOLDER / "verdicts.json").read_text("utf-8"))["cases"]
 
@@ -42,3 +46,58 @@ def test_every_wrong_answer_of_the_bridge_is_told() -> None:
     assert [f"line {len(case['said'])} of the command" for case in cases] == [
         case["told"].partition(",")[0] for case in cases
     ]
+
+
+def cases_of(name: str) -> list[dict[str, Any]]:
+    """The cases of a file."""
+    found: list[dict[str, Any]] = json.loads((FOLDER / name).read_text("utf-8"))["cases"]
+    return found
+
+
+def test_no_judge_accuses_a_shard_of_the_vectors() -> None:
+    """What the reference's table says is right is right by the clauses of chapters 1 to 3."""
+    for case in cases_of("shards.json"):
+        claims = dict.fromkeys(("when_dropping", "when_keeping"), case["policy"])
+        request = Scenario(case["samples"], case["ranks"], case["combined_batch"], drop_last=case["drop_last"])
+        found = verdict(request, {**claims, "layout": case["layout"]}, [[each] for each in case["steps_of_rank"]], "")
+        assert [] == found["fires"], case
+        assert len(found["holds"]) > (2 if case["samples"] else 0)
+
+
+def test_no_judge_accuses_a_stream_of_the_vectors() -> None:
+    """The steps of all workers, one worker after the other, are right by the clauses of chapter 4."""
+    for case in cases_of("streams.json"):
+        request = Scenario(
+            case["elements"],
+            case["ranks"],
+            case["combined_batch"],
+            drop_last=case["drop_last"],
+            num_workers=case["workers"],
+            dataset="iterable",
+        )
+        claims = {"datasets": ["iterable"], "iterable_workers": case["iterable_workers"], "in_order": False}
+        steps = [[[step for worker in rank for step in worker]] for rank in case["steps_of_rank_and_worker"]]
+        assert [] == verdict(request, claims, steps, "")["fires"], case
+
+
+def test_the_bound_of_reading_ahead_is_the_judges() -> None:
+    """ASYNC-3 holds with as many reads as a vector says, and fires with one more."""
+    claims = parse_claims({"asynchronous": True, "hooks": ["buffer_size"]})
+    for case in cases_of("ahead.json"):
+        given, most = case["steps_given"], case["most_samples_read"]
+        conduct, when = (f"look@{given - 1}", "held") if given else ("before", "before")
+        request = Scenario(
+            most + 2,
+            batch_size=case["combined_batch"],
+            num_workers=case["workers"],
+            epochs=2,
+            asynchronous=True,
+            buffer_size=case["buffer_size"],
+            conduct=conduct,
+        )
+        for more in (0, 1):
+            remarks = ((when, str(most + more)), ("read", str(most + 5)), ("loaded", "0"))
+            ranks = (RankRun(0, (Epoch(0, ()), Epoch(1, ())), remarks=remarks),)
+            found = CLAUSES["ASYNC-3"].judge(request, claims, Trace(request, (Run("main", ranks),)))
+            assert found is not None
+            assert bool(more) == bool(found), case

@@ -10,6 +10,7 @@ import runpy
 import signal
 import sys
 
+import torch._dynamo  # an optimizer imports it, for seconds
 import torch.distributed
 import torch.utils.data  # noqa: F401
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -244,6 +245,44 @@ def test_large_orders_do_not_hold_up_the_end() -> None:
         left(made)
         made.terminate()
         del made
+
+
+class Deaf(Items):
+    """One item; then it closes what its process has open, and hangs. Tells of that by a file."""
+
+    def __init__(self, mark: Path, closes: bool) -> None:
+        super().__init__(1)
+        self.mark, self.closes = mark, closes
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from super().__iter__()
+        if self.closes:
+            os.closerange(3, 256)
+        self.mark.touch()
+        hang()
+
+
+def stays_with_a_hang(line: Connection, dataset: Any, strategy: SharingStrategy) -> None:
+    """Have a producer that hangs in its dataset; wait to be killed."""
+    made = poptorch.AsynchronousDataAccessor(dataset, sharing_strategy=strategy)
+    left(made)
+    line.send(producers(made))
+    hang()
+
+
+@pytest.mark.parametrize("closes", [False, True])
+@pytest.mark.parametrize("strategy", [SharingStrategy.Fork, SharingStrategy.ForkServer])
+def test_a_killed_consumer_leaves_no_producer_that_hangs(
+    strategy: SharingStrategy, closes: bool, tmp_path: Path
+) -> None:
+    """Which does not look whether anybody still wants its work, or could hear it (LEAK-1)."""
+    with in_child(stays_with_a_hang, Deaf(tmp_path / "mark", closes), strategy) as (child, line):
+        (pid,) = told(line)
+        while not (tmp_path / "mark").exists():
+            assert child.is_alive()
+        child.kill()
+        child.join()
+        assert has_ended(pid)
 
 
 class Torn:
