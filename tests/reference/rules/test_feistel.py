@@ -86,7 +86,8 @@ def test_blocks_are_the_plain_form(n: int, seed: int, epoch: int, random: Any) -
     """numpy's words of 64 bits give what integers of any size give, in both directions."""
     order = feistel.network(n, seed, epoch)
     assert order == feistel_blocks.network(n, seed, epoch)
-    positions = [random.randrange(n) for _ in range(5)]
+    # More than are computed one by one.
+    positions = [random.randrange(n) for _ in range(20)]
     samples = [feistel.sample_at(order, position) for position in positions]
     assert samples == feistel_blocks.samples_at(order, np.array(positions)).tolist()
     assert positions == [feistel.position_of(order, sample) for sample in samples]
@@ -97,17 +98,20 @@ def test_blocks_are_the_plain_form(n: int, seed: int, epoch: int, random: Any) -
 def test_orders_are_exact_across_the_borders(n: int) -> None:
     """Where 32 bits, a double's 53 and the longest length end, both forms agree, at the ends of the epoch too."""
     order = feistel.network(n, 42, 7)
-    positions = [0, 1, n // 2, n - 2, n - 1]
+    positions = [*range(10), *range(n // 2, n // 2 + 10), *range(n - 10, n)]
     samples = [feistel.sample_at(order, position) for position in positions]
     assert all(0 <= sample < n for sample in samples)
     assert positions == [feistel.position_of(order, sample) for sample in samples]
     assert samples == feistel_blocks.samples_at(order, np.array(positions)).tolist()
+    assert positions == feistel_blocks.positions_of(order, np.array(samples)).tolist()
 
 
 def test_a_range_is_asked_for_like_its_numbers() -> None:
     """Ranges of any step, also longer than a block, and with it across the end of one, give what an array gives."""
     order = feistel_blocks.network(2**63 - 1, 1, 2)
-    for asked in (range(2**63 - 20_003, 2**63 - 1), range(2**62, 2**62 + 70, 7), range(50, 3, -9), range(0)):
+    for asked in (range(2**63 - 20_003, 2**63 - 1), range(2**62, 2**62 + 700, 7), range(900, 3, -9), range(0)):
+        expected = [feistel.sample_at(order, position) for position in asked[:20]]
+        assert expected == feistel_blocks.samples_at(order, asked)[:20].tolist()
         expected = feistel_blocks.samples_at(order, np.array(asked, dtype=np.int64)).tolist()
         assert expected == feistel_blocks.samples_at(order, asked).tolist()
 
@@ -115,6 +119,8 @@ def test_a_range_is_asked_for_like_its_numbers() -> None:
 def test_the_golden_vectors_hold_in_both_forms() -> None:
     """What is written down for others is what is computed here."""
     for case in cases():
+        plain = feistel.network(case["samples"], case["seed"], case["epoch"])
+        assert case["samples_at"] == [feistel.sample_at(plain, position) for position in case["positions"]]
         order = feistel_blocks.network(case["samples"], case["seed"], case["epoch"])
         assert case["samples_at"] == feistel_blocks.samples_at(order, np.array(case["positions"], np.int64)).tolist()
         assert case["positions"] == feistel_blocks.positions_of(order, np.array(case["samples_at"], np.int64)).tolist()
