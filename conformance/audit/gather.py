@@ -41,6 +41,11 @@ def gather(folder: Path, progress: Progress = lambda done, all_of_it: None) -> S
         raise FileNotFoundError(f"{folder} is no folder; a record is one, left by `loaderspec watch` or `record()`")
     skimmed = [skim(path) for path in files(folder)]
     place(skimmed)
+    return gathered(skimmed, progress)
+
+
+def gathered(skimmed: list[Skimmed], progress: Progress = lambda done, all_of_it: None) -> Summary:
+    """The summary of some files of a record, all those of each rank that is among them."""
     summary = Summary()
     made, told = Made(skimmed), _by_iterator(skimmed)
     readers = [_Reader(file, summary, made, told) for file in skimmed if file.loaders]
@@ -86,6 +91,11 @@ def _make_room(summary: Summary, touched: set[int]) -> None:
     touched.clear()
 
 
+# The facts that are read here, each by a method of its name; others are passed over.
+_OF_EPOCHS = ("epoch", "end", "unread", "skipped", "drew", "content", "worker_died")
+_TOLD = ("loader", *_OF_EPOCHS, "failed", "lost", "same_data", "limit")
+
+
 class _Reader:
     """One file on its way into the summary."""
 
@@ -107,8 +117,8 @@ class _Reader:
         for item in self.cursor.read_on():
             if isinstance(item, Deliveries):
                 self._deliveries(item)
-            else:
-                getattr(self, f"_{item.get('what')}", _pass_over)(item)
+            elif item.get("what") in _TOLD:
+                getattr(self, f"_{item['what']}")(item)
         return self.cursor.end is None
 
     def _loader(self, fact: dict[str, Any]) -> None:
@@ -235,10 +245,6 @@ def _plain(fact: dict[str, Any]) -> dict[str, Any]:
     """What a fact says of its subject."""
     aside = ("what", "loader", "epoch", "time", "dataset_id", "overlap")
     return {name: fact[name] for name in sorted(fact) if name not in aside and fact[name] is not None}
-
-
-def _pass_over(fact: dict[str, Any]) -> None:
-    pass
 
 
 def _worker_told(seen: WorkerSeen, fact: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.loader.scenario import Scenario, Style
+from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.processes.fleet import Lane
 from conformance.processes.task import Task
 from conformance.trial.tiers import Tier
@@ -61,8 +61,14 @@ def few(lane: Lane, tier: Tier, scenarios: Sequence[Scenario]) -> list[Scenario]
         kind = _kind(scenario)
         seen[kind] += bool(scenario.num_workers)
         if seen[kind] <= most:
-            kept.append(scenario)
+            kept.append(_with_one(scenario))
     return kept
+
+
+def _with_one(scenario: Scenario) -> Scenario:
+    """One worker is enough for whatever goes wrong in it, unless the second one is meant."""
+    is_enough = scenario.is_troubled and not scenario.fault.startswith("init")
+    return simpler(scenario, num_workers=min(1, scenario.num_workers)) if is_enough else scenario
 
 
 def _kind(scenario: Scenario) -> tuple[object, ...]:

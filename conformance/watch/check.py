@@ -49,7 +49,7 @@ def check(given: argparse.Namespace) -> int:
             values=dict(_value(word) for word in given.set),
         )
         options = Options(id_field=given.id_field, identify=given.identify, same_data=tuple(given.same_data))
-        with tempfile.TemporaryDirectory() as folder, ranks(given.target, options, given.patience) as running:
+        with tempfile.TemporaryDirectory() as folder, ranks(options, given.patience) as running:
             return _checked(running, setup, Path(folder) / "record", given)
     except (Unfit, accepted.Unfit) as error:
         print(f"loaderspec check: {error}", file=sys.stderr)
@@ -72,7 +72,7 @@ def _checked(running: Ranks, setup: SetUp, folder: Path, given: argparse.Namespa
 
 
 def _verdict(running: Ranks, setup: SetUp, folder: Path, given: argparse.Namespace) -> tuple[Verdict, list[str]]:
-    running.record(setup, folder)
+    running.record(given.target, setup, folder)
     return verdict_of(folder, given.same_data)
 
 

@@ -1,4 +1,4 @@
-"""Checking a target: decides how set-ups are run, one after the other, in ranks of one warm program (`ranks.py`)."""
+"""Checking targets: decides how set-ups are run, one after the other, in ranks of one warm program (`ranks.py`)."""
 
 import json
 import os
@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -20,7 +19,7 @@ _STOPS = 20.0
 
 
 class Ranks:
-    """The program that reads a target in set-ups. Use `ranks`. What can be chosen is known when the first was read."""
+    """The program that reads targets. Use `ranks`. `parameters` and `length` are of the target that was read last."""
 
     def __init__(self, program: "subprocess.Popen[str]", patience: float) -> None:
         self._program = program
@@ -28,14 +27,15 @@ class Ranks:
         self.parameters: frozenset[str] = frozenset()
         self.length: int | None = None
 
-    def record(self, setup: SetUp, folder: Path) -> None:
-        """Read the target in a set-up, into a folder that is emptied first. Unfit if a rank could not."""
+    def record(self, target: str, setup: SetUp, folder: Path) -> None:
+        """Read a target in a set-up, into a folder that is emptied first. Unfit if a rank could not."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         asked = {
+            "target": target,
             "folder": str(folder),
             "port": _free_port(),
-            "deadline": time.time() + self._patience,
+            "patience": self._patience,
             **asdict(setup),
         }
         assert self._program.stdin is not None
@@ -47,7 +47,7 @@ class Ranks:
         except BrokenPipeError:
             answer = ""
         if not answer:
-            raise Unfit("the program that reads the target has died: what it said last stands above")
+            raise Unfit("the program that reads targets has died: what it said last stands above")
         told = json.loads(answer)
         if told["failed"]:
             raise Unfit(told["failed"][0])
@@ -55,11 +55,11 @@ class Ranks:
 
 
 @contextmanager
-def ranks(target: str, options: Options, patience: float) -> Iterator[Ranks]:
-    """The warm program for a target; it has ended when this is left. `patience` is in seconds, for one set-up."""
+def ranks(options: Options, patience: float) -> Iterator[Ranks]:
+    """The warm program; it has ended when this is left. `patience` is in seconds, for one set-up."""
     with tempfile.TemporaryDirectory() as folder:
         program = subprocess.Popen(
-            [sys.executable, "-m", "conformance.watch.ranks", target],
+            [sys.executable, "-m", "conformance.watch.ranks"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

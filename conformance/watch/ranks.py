@@ -1,9 +1,10 @@
 """The ranks of `check`: decides how a target is read in as many processes as there are ranks.
 
-`python -m conformance.watch.ranks TARGET` imports torch once, and takes a set-up a line from its input: a JSON object
-with `folder`, `port`, `deadline` and the fields of SetUp. It forks a process a rank, which imports the target, makes
-its loaders and reads each to its end in each epoch, and answers with a line: a list of the reasons why ranks failed,
-the parameters of the target, and how many samples its first loader's dataset has (None if that can't be made less).
+`python -m conformance.watch.ranks` imports torch once, and takes a set-up a line from its input: a JSON object with
+`target`, `folder`, `port`, `patience` in seconds and the fields of SetUp. It forks a process a rank, which imports the
+target, makes its loaders and reads each to its end in each epoch, and answers with a line: a list of the reasons why
+ranks failed, the parameters of the target, and how many samples its first loader's dataset has (None if that can't be
+made less).
 """
 
 import json
@@ -29,23 +30,23 @@ def main() -> None:
     import torch.distributed
     import torch.utils.data  # noqa: F401
 
-    target = sys.argv[1]
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what the target prints is no answer
     for line in sys.stdin:
         asked = json.loads(line)
-        where = {name: asked.pop(name) for name in ("folder", "port", "deadline")}
-        print(json.dumps(_run(target, where, SetUp(**asked))), file=answers, flush=True)
+        where = {name: asked.pop(name) for name in ("target", "folder", "port", "patience")}
+        print(json.dumps(_run(where, SetUp(**asked))), file=answers, flush=True)
 
 
-def _run(target: str, where: dict[str, Any], setup: SetUp) -> dict[str, Any]:
+def _run(where: dict[str, Any], setup: SetUp) -> dict[str, Any]:
     """Read the target on all ranks, and say what it is, and why those failed that did."""
+    where["deadline"] = time.time() + where["patience"]
     with tempfile.TemporaryDirectory() as meeting:
         started = {}
         for rank in range(setup.world_size):
             pid = os.fork()
             if pid == 0:
-                _rank(rank, target, where, setup, meeting)  # does not come back
+                _rank(rank, where, setup, meeting)  # does not come back
             started[pid] = rank
         ends = _waited(started, meeting, where["deadline"] + _GRACE)
         # The first reason is not that another rank has gone.
@@ -82,13 +83,13 @@ def _end(rank: int, meeting: str) -> End:
     return when, reason, about
 
 
-def _rank(rank: int, target: str, where: dict[str, Any], setup: SetUp, meeting: str) -> None:
+def _rank(rank: int, where: dict[str, Any], setup: SetUp, meeting: str) -> None:
     """Be one rank, to its end."""
     reason = ""
     about: dict[str, Any] = {}
     try:
         _become(rank, where, setup, meeting)
-        _read(target, rank, setup, about)
+        _read(where["target"], rank, setup, about)
     except Unfit as error:
         reason = str(error)
     except SystemExit:

@@ -61,7 +61,7 @@ class Sizes:
     spawns: bool
 
 
-FULL = Sizes(10_000, 16, 50, 1600, 5, 1.0, 2.0, 50, patience=120.0, spawns=True)
+FULL = Sizes(10_000, 16, 50, 1600, 5, 1.0, 2.0, 50, patience=300.0, spawns=True)
 QUICK = Sizes(80, 2, 5, 24, 2, 0.0, 0.1, 4, patience=60.0, spawns=False)
 REPLICAS = (1, 4)
 STARTED = (1, 2, 8)  # workers whose start is measured
