@@ -1,6 +1,7 @@
 """What stays on this side: samples and exceptions, each under a number, for as long as somebody may name it."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
@@ -54,9 +55,11 @@ class Raised:
         self.error = error
 
     def given(self) -> Exception:
-        """The exception itself; from the second time on a copy.
+        """The exception itself; from the second time on a copy, unless it can't be copied.
 
-        Once it is raised it holds the frames of whoever is told, and with them the loader: it must not be kept here.
+        Once it is raised it holds the frames of whoever is told, and with them the loader: it is better not kept here.
         """
-        error, self.error = self.error, copy(self.error)
+        error = self.error
+        with suppress(Exception):
+            self.error = copy(error)
         return error

@@ -58,6 +58,13 @@ class Dying:
         return [index]
 
 
+class Stubborn(Exception):
+    """An exception that nobody can make again."""
+
+    def __init__(self) -> None:
+        super().__init__("made of nothing")
+
+
 START = '{"version":1,"claims":{}}'
 
 
@@ -168,6 +175,16 @@ class TestExchange:
         with pytest.raises(KeyError) as raised:
             next(steps)
         assert raised.value is error
+
+    def test_an_error_that_can_not_be_copied_comes_as_it_is(self, exchange: Exchange) -> None:
+        """It is raised again and again, each time the same object."""
+        error = Stubborn()
+        steps = iter(opened(exchange, request(Dying(error)), ()))
+        next(steps)
+        for _ in range(2):
+            with pytest.raises(Stubborn) as raised:
+                next(steps)
+            assert raised.value is error
 
     def test_a_stop_iteration_of_a_sample_is_no_end(self, exchange: Exchange) -> None:
         """Out of `next()` it would end the loop, so it comes as another error."""
