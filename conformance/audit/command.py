@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from conformance.audit.gather import gather
+from conformance.audit.engines import NoEngine, engine
 from conformance.audit.page import write_page
 from conformance.audit.partial import NoPartial, merged, read_partial, write_partial
 from conformance.audit.summary import Summary
@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--same-data", metavar="RANKS", action="append", default=[], type=ranks, help=help_)
     parser.add_argument("--partial", metavar="FILE", type=Path, help="write a small summary of these files instead")
     parser.add_argument("--merge", metavar="FILE", type=Path, nargs="+", help="judge summaries that --partial wrote")
+    parser.add_argument("--engine", default="local", help="where files are read: local, or ray: on a Ray cluster")
     parser.add_argument("--html", metavar="FOLDER", type=Path, help="write a page with a picture of the delivery there")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
 
@@ -47,12 +48,12 @@ def audit(given: argparse.Namespace) -> int:
     if (given.folder is None) == (given.merge is None):
         return _usage("give the folder of a record, or --merge and the files that --partial wrote")
     try:
-        summary = merged(map(read_partial, given.merge)) if given.merge else _gathered(given.folder)
+        summary = merged(map(read_partial, given.merge)) if given.merge else _gathered(given.folder, given.engine)
         if given.partial:
             write_partial(summary, given.partial)
             print(f"{given.partial}: {_what(summary)}")
             return EXIT_WRITTEN
-    except (NoPartial, OSError) as error:
+    except (NoPartial, NoEngine, OSError) as error:
         return _usage(str(error))
     verdict = judged(summary, given.same_data)
     try:
@@ -72,7 +73,8 @@ def as_json(verdict: Verdict) -> str:
     return json.dumps(told, indent=2)
 
 
-def _gathered(folder: Path) -> Summary:
+def _gathered(folder: Path, name: str) -> Summary:
+    gather = engine(name)
     with Progress() as progress:
         return gather(folder, progress)
 

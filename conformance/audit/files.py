@@ -34,6 +34,7 @@ class Skimmed:
     loaders: int = 0
     made: list[tuple[str, int, int]] = field(default_factory=list)  # key, worker, where in the file
     workers: list[dict[str, Any]] = field(default_factory=list)
+    iterators: list[str] = field(default_factory=list)  # the keys of its epochs
     rank: int = -1
     attempt: int = 0
 
@@ -63,6 +64,8 @@ def _note(found: Skimmed, fact: dict[str, Any]) -> None:
         found.token = str(found.hello.get("token", found.token))
     elif what == "epoch":
         found.epochs += 1
+        default = f"{found.token}/{fact.get('loader')}/{fact.get('epoch')}"
+        found.iterators.append(str(fact.get("iterator") or default))
     elif what == "loader":
         found.loaders += 1
     elif what == "worker":

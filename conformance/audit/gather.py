@@ -41,6 +41,11 @@ def gather(folder: Path, progress: Progress = lambda done, all_of_it: None) -> S
         raise FileNotFoundError(f"{folder} is no folder; a record is one, left by `loaderspec watch` or `record()`")
     skimmed = [skim(path) for path in files(folder)]
     place(skimmed)
+    return gathered(skimmed, progress)
+
+
+def gathered(skimmed: list[Skimmed], progress: Progress = lambda done, all_of_it: None) -> Summary:
+    """The summary of some files of a record, all those of each rank that is among them."""
     summary = Summary()
     made, told = Made(skimmed), _by_iterator(skimmed)
     readers = [_Reader(file, summary, made, told) for file in skimmed if file.loaders]

@@ -41,7 +41,8 @@ def _same_order(view: View) -> Iterator[Finding]:
     if view.by_content and not first.evaluation and view.facts.get("shuffle") is not False:
         text = f"{second.name} came in the order of {first.name}: it is not shuffled, or always alike"
         yield view.at_loader("note", "same-order", text)
-    if view.by_content or in_order or first.evaluation:
+    unshuffled = view.facts.get("shuffle") is False or view.facts.get("sampler") == "SequentialSampler"
+    if view.by_content or in_order or unshuffled or first.evaluation:
         return
     ranks = f" on {'both' if len(first.ranks) == 2 else 'all'} ranks" if len(first.ranks) > 1 else ""
     which = f"{second.name} came in the order of {first.name}"

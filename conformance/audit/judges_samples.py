@@ -26,11 +26,18 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
                 epoch, "replacement", f"{samples(epoch.again)} came more than once: the sampler draws with replacement"
             )
         return
-    explained = list(_everything(epoch)) or list(_twice_sharded(epoch)) or list(_seeds(epoch)) or list(_padding(epoch))
+    explained = list(_everything(epoch))
+    if not explained and not _apart_from_each_other(epoch):
+        explained = list(_twice_sharded(epoch)) or list(_seeds(epoch)) or list(_padding(epoch))
     yield from explained
     if not explained:
         yield from _again(epoch)
         yield from _lost(epoch)
+
+
+def _apart_from_each_other(epoch: EpochView) -> bool:
+    """Whether several processes did not tell their ranks, so that they may have nothing to do with each other."""
+    return len(epoch.ranks) > 1 and min(epoch.ranks) < 0
 
 
 def _apart(epoch: EpochView) -> Iterator[Finding]:
@@ -38,8 +45,7 @@ def _apart(epoch: EpochView) -> Iterator[Finding]:
     yield _note(epoch, "own-datasets", "each rank has a dataset of its own: an index means another sample on each")
     if epoch.view.facts.get("replacement"):
         return
-    mine = [tuple(row) for row in epoch.view.group.witnesses.rows().tolist() if tuple(row[1:3]) == epoch.key]
-    again = Counter((row[0], row[3]) for row in mine)
+    again = Counter((row[0], row[3]) for row in epoch.view.group.witnesses.of_epoch(epoch.key).tolist())
     for (index, rank), times in sorted(again.items()):
         if times > 1:
             text = f"sample {index} of {epoch.view.who(rank)} came {count(times, 'time')}"
@@ -93,35 +99,41 @@ def _everything(epoch: EpochView) -> Iterator[Finding]:
     ranks = len(seen) if same_set(seen) or (len(seen) > 1 and not epoch.epoch.whole and twins(seen)) else 0
     if not workers and not ranks:
         return
-    if max(max(each.workers.values(), key=lambda one: one.rows).rows for each in seen) < 2 and epoch.view.by_content:
-        yield _note(epoch, "too-few", f"{samples(epoch.rows)} came, too few to tell who read what")
+    times = max(1, workers) * max(1, ranks)
+    if epoch.view.by_content and (epoch.came < 2 or max(epoch.histogram) > times):
+        # A reader has equal contents among its own: then readers may have them in common as well.
+        yield _equal_contents(epoch)
         return
     if workers:
-        times = workers * max(1, ranks)
-        who = "every worker of every rank" if ranks else f"every worker{_of_its_rank(epoch)}"
+        who = "every worker of every rank" if ranks else f"every worker{' of a rank' if len(seen) > 1 else ''}"
         yield epoch.view.at_dataset(
             "WORK-3",
             "all-read-all",
-            f"each sample came {count(times, 'time')}: {who} read all of them{_or_equal(epoch)}",
+            f"each sample came {count(times, 'time')}: {who} read all of them",
             excerpt=_excerpt(epoch),
             advice="let each worker take its part: reference.split(...), or get_worker_info() and the rank",
             epochs=(epoch.key,),
             worst=9,
         )
         return
-    who = listed(list(epoch.ranks))
+    if _apart_from_each_other(epoch):
+        who = listed([epoch.view.who(rank) for rank in epoch.ranks], 3)
+        yield _note(epoch, "twins", f"{who} read the same samples: right if they are no ranks of one job")
+    elif twins(seen):
+        yield _twins(epoch, ranks)
+    else:
+        text = f"each sample came {count(ranks, 'time')}: every rank read all of them, each in its own order"
+        yield _at(epoch, "all-read-all", text, 9)
+
+
+def _twins(epoch: EpochView, ranks: int) -> Finding:
+    """The same batches in the same order: one finding, with both readings."""
     groups = "--same-data " + ",".join(map(str, epoch.ranks))
-    if twins(seen):
-        text = f"ranks {who} got the same batches in the same order: right under model parallelism ({groups}), "
-        wrong = "else the metric counts each sample once a rank" if epoch.evaluation else "else each sample counts "
-        text += wrong if epoch.evaluation else wrong + ("twice" if ranks == 2 else f"{ranks} times")
-        if epoch.evaluation:
-            yield _note(epoch, "twins", text)
-            return
-        yield _at(epoch, "twins", text + _or_equal(epoch), 7)
-        return
-    text = f"each sample came {count(ranks, 'time')}: every rank read all of them, each in its own order"
-    yield _at(epoch, "all-read-all", text, 9)
+    text = f"ranks {listed(list(epoch.ranks))} got the same batches in the same order: right under model parallelism"
+    if epoch.evaluation:
+        return _note(epoch, "twins", f"{text} ({groups}), else the metric counts each sample once a rank")
+    many = "twice" if ranks == 2 else f"{ranks} times"
+    return _at(epoch, "twins", f"{text} ({groups}), else each sample counts {many}", 7)
 
 
 def _at(epoch: EpochView, key: str, text: str, worst: int) -> Finding:
@@ -130,14 +142,6 @@ def _at(epoch: EpochView, key: str, text: str, worst: int) -> Finding:
         advice = "let each rank take its part of the dataset"
     at = epoch.view.at_dataset if epoch.view.iterable else epoch.view.at_loader
     return at(_clause(epoch), key, text, excerpt=_heads(epoch), advice=advice, epochs=(epoch.key,), worst=worst)
-
-
-def _of_its_rank(epoch: EpochView) -> str:
-    return " of a rank" if len(epoch.ranks) > 1 else ""
-
-
-def _or_equal(epoch: EpochView) -> str:
-    return " (by content: or their contents are equal)" if epoch.view.by_content and epoch.came < 2 else ""
 
 
 def _heads(epoch: EpochView, most: int = 3) -> tuple[str, ...]:
@@ -225,7 +229,7 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
 
 
 def _within_a_rank(epoch: EpochView, index: int) -> bool:
-    ranks = [row[2] for row in epoch.view.group.witnesses.of(index) if row[:2] == epoch.key]
+    ranks = [rank for rank, _, _ in epoch.view.group.witnesses.of(epoch.key, index)]
     return len(set(ranks)) < len(ranks) and epoch.copies == 1
 
 
@@ -237,6 +241,9 @@ def _again(epoch: EpochView) -> Iterator[Finding]:
         return
     first = epoch.epoch.counts.first(2)
     readers = len(epoch.ranks) > 1 and not any(_within_a_rank(epoch, index) for index in first)
+    if readers and _apart_from_each_other(epoch):
+        yield _note(epoch, "again", f"{samples(epoch.again)} came to several processes: right if they are no ranks")
+        return
     where = "to more than one rank" if readers else "more than once"
     which = listed(first, 3) if epoch.again < 4 else f"{', '.join(map(str, first[:3]))}, ..."
     yield epoch.view.at_loader(
@@ -252,9 +259,8 @@ def _again(epoch: EpochView) -> Iterator[Finding]:
 
 def _equal_contents(epoch: EpochView) -> Finding:
     """Contents that came again: a fault only if it can't be that the dataset holds them twice."""
-    mine = [row for row in epoch.view.group.witnesses.rows().tolist() if tuple(row[1:3]) == epoch.key]
     by_content: dict[int, list[tuple[int, int]]] = {}
-    for row in mine:
+    for row in epoch.view.group.witnesses.of_epoch(epoch.key).tolist():
         by_content.setdefault(row[0], []).append((row[3], row[4]))
     several = [readers for readers in by_content.values() if len(readers) > 1]
     apart = sum(len(set(readers)) == len(readers) for readers in several)

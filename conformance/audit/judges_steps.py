@@ -27,8 +27,10 @@ def _unequal(epoch: EpochView) -> Iterator[Finding]:
     # Ranks are many: those at both ends tell it.
     few = [rank for rank, steps in ended.items() if steps == least]
     many = [rank for rank, one in seen.items() if one.steps == most]
+    # Without ranks there are no collectives, as far as is known.
+    apart = min(seen) < 0
     text = f"{_ranks(epoch, few)} had {count(least, 'step')}, and {_ranks(epoch, many)} had {most}"
-    if epoch.evaluation:
+    if epoch.evaluation or apart:
         yield epoch.at_loop(
             "note", "other-steps", f"{text}, in an evaluation: no harm if nothing is gathered at each step"
         )
@@ -85,6 +87,10 @@ def _sizes(epoch: EpochView) -> Iterator[Finding]:
             yield _size(epoch, rank, "BATCH-1", larger, size, "and no batch may hold more")
             return
         if sum(smaller.values()) > allowed:
+            if epoch.view.facts.get("kind") == "map":
+                # A batch sampler of the user's own may end each of its buckets.
+                yield epoch.at_loop("note", "sizes", f"{sum(smaller.values())} batches have fewer than {size} samples")
+                return
             why = (
                 "and drop_last was asked for"
                 if not allowed

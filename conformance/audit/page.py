@@ -16,7 +16,9 @@ from conformance.report.html.page import document
 from conformance.report.spec_text import clause_texts
 from conformance.trial.words import count
 
-_WIDTH, _HEIGHT = 14, 14
+_LEFT, _WIDTH, _HEIGHT = 90, 14, 14
+# Few steps have wide cells, so that the words below them have room.
+_LEAST = 168
 _STYLE = """
 .strip { margin: 0.5rem 0 1rem; } .strip svg { display: block; height: auto; max-width: 100%; }
 .strip text { fill: var(--quiet); font: 11px system-ui, sans-serif; }
@@ -31,7 +33,7 @@ _KEYS = (
     ("mixed", "some of them came more than once"),
     ("again", "most of them came more than once"),
     ("unknown", "not known: too many samples to keep each"),
-    ("none", "no step"),
+    ("none", "no step; in the bar of samples: never came"),
 )
 
 
@@ -87,26 +89,43 @@ def _strip(strip: Strip) -> Html:
 
 
 def _svg(strip: Strip, told: str) -> Html:
-    left = 90
     columns = len(strip.lines[0].cells)
-    width, height = left + columns * _WIDTH + 10, len(strip.lines) * _HEIGHT + 18
+    each = max(_WIDTH, _LEAST // columns)
+    width, height = _LEFT + columns * each + 10, len(strip.lines) * _HEIGHT + 40
     parts = []
     for number, line in enumerate(strip.lines):
         top = number * _HEIGHT
         parts.append(element("text", line.name, x="0", y=str(top + 11)))
-        parts += [_rectangle(cell, left + at * _WIDTH, top, line.name) for at, cell in enumerate(line.cells)]
-    bottom = str(height - 4)
-    parts.append(element("text", "step 0", x=str(left), y=bottom))
+        parts += [_rectangle(cell, _LEFT + at * each, top, each, line.name) for at, cell in enumerate(line.cells)]
+    bottom = str(height - 26)
+    parts.append(element("text", "step 0", x=str(_LEFT), y=bottom))
     parts.append(element("text", f"step {strip.steps - 1}", x=str(width - 10), y=bottom, text_anchor="end"))
+    parts += _bar(strip, height - _HEIGHT - 2, columns * each)
     size = {"viewBox": f"0 0 {width} {height}", "width": str(width)}
     drawn = element("svg", element("title", told), *parts, role="img", **size)
     return element("div", drawn, class_="scroll", tabindex="0", role="region", aria_label=told)
 
 
-def _rectangle(cell: Cell, left: int, top: int, name: str) -> Html:
+def _bar(strip: Strip, top: int, room: int) -> list[Html]:
+    """All samples of the epoch side by side: those that came once, more than once, and never."""
+    shares = [("once", strip.once, "came once"), ("again", strip.again, "came more than once")]
+    shares.append(("none", strip.never or 0, "never came"))
+    all_of_them = sum(number for _, number, _ in shares) or 1
+    parts, left = [element("text", "samples", x="0", y=str(top + 11))], float(_LEFT)
+    for kind, number, words in shares:
+        wide = room * number / all_of_them
+        if number:
+            size = {"x": f"{left + 1:.1f}", "y": str(top + 1), "width": f"{max(1.0, wide - 2):.1f}"}
+            title = element("title", f"{number:,} {words}")
+            parts.append(element("rect", title, class_=kind, height=str(_HEIGHT - 2), **size))
+        left += wide
+    return parts
+
+
+def _rectangle(cell: Cell, left: int, top: int, wide: int, name: str) -> Html:
     kind, words = _kind(cell)
     steps = f"step {cell.first}" if cell.first >= cell.last else f"steps {cell.first} to {cell.last}"
-    place_ = {"x": str(left + 1), "y": str(top + 1), "width": str(_WIDTH - 2), "height": str(_HEIGHT - 2)}
+    place_ = {"x": str(left + 1), "y": str(top + 1), "width": str(wide - 2), "height": str(_HEIGHT - 2)}
     return element("rect", element("title", f"{name}, {steps}: {words}"), class_=kind, **place_)
 
 

@@ -4,11 +4,12 @@ A partial result is a file of frames (`records/frames.py`): one fact that holds 
 digests and the witnesses, each as it has one form only. A rank, with all its starts, is in one partial result.
 """
 
+import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from conformance.audit.counts import Counts
 from conformance.audit.digests import Digests
@@ -34,30 +35,47 @@ class NoPartial(ValueError):
 
 def write_partial(summary: Summary, file: Path) -> None:
     """Store a summary. OSError if the file can't be written."""
-    blobs: list[bytes] = []
-    plain = {"what": "partial", "version": _VERSION, **_plain(summary, blobs)}
     with file.open("wb") as out:
-        out.write(fact(plain))
-        for blob in blobs:
-            out.write(frame(BLOB, blob))
-        out.write(fact({"frames": 1 + len(blobs)}, CLOSING))
+        out.writelines(_frames(summary))
+
+
+def to_bytes(summary: Summary) -> bytes:
+    """A summary as `write_partial` stores it."""
+    return b"".join(_frames(summary))
+
+
+def _frames(summary: Summary) -> Iterator[bytes]:
+    blobs: list[bytes] = []
+    yield fact({"what": "partial", "version": _VERSION, **_plain(summary, blobs)})
+    for blob in blobs:
+        yield frame(BLOB, blob)
+    yield fact({"frames": 1 + len(blobs)}, CLOSING)
 
 
 def read_partial(file: Path) -> Summary:
     """The summary that was stored. NoPartial if the file is none, or not whole; OSError if it can't be opened."""
+    with file.open("rb") as stored:
+        return _read(stored, str(file))
+
+
+def from_bytes(data: bytes) -> Summary:
+    """The summary that `to_bytes` stored."""
+    return _read(io.BytesIO(data), "this")
+
+
+def _read(stored: BinaryIO, name: str) -> Summary:
     plain: dict[str, Any] = {}
     blobs: list[bytes] = []
-    with file.open("rb") as stored:
-        for read in frames(stored):
-            if isinstance(read, End):
-                if read.state != "clean end":
-                    raise NoPartial(f"{file} is no whole partial result ({read.state}: {read.why}); write it again")
-            elif read.kind == FACT:
-                plain = read.fact()
-            elif read.kind == BLOB:
-                blobs.append(read.payload)
+    for read in frames(stored):
+        if isinstance(read, End):
+            if read.state != "clean end":
+                raise NoPartial(f"{name} is no whole partial result ({read.state}: {read.why}); write it again")
+        elif read.kind == FACT:
+            plain = read.fact()
+        elif read.kind == BLOB:
+            blobs.append(read.payload)
     if plain.get("what") != "partial" or plain.get("version") != _VERSION:
-        raise NoPartial(f"{file} is no partial result; `loaderspec audit FOLDER --partial {file.name}` writes one")
+        raise NoPartial(f"{name} is no partial result; `loaderspec audit FOLDER --partial FILE` writes one")
     return _summary(plain, iter(blobs))
 
 

@@ -63,12 +63,11 @@ def picture(view: View, wanted: Sequence[EpochKey] = ()) -> Picture:
     keys = sorted(view.group.epochs)
     rest = [key for key in keys if key not in wanted]
     shown = sorted([*dict.fromkeys(wanted), *rest][:_EPOCHS])
-    rows = view.group.witnesses.rows()
     epochs = {epoch.key: epoch for epoch in view.epochs()}
     strips = []
     for key in shown:
         found = epochs[key]
-        mine = rows[(rows[:, 1] == key[0]) & (rows[:, 2] == key[1])]
+        mine = view.group.witnesses.of_epoch(key)
         histogram = found.histogram
         never = histogram.get(0, 0) if view.expected is not None and not view.has_own_datasets else None
         once = histogram.get(1, 0)

@@ -161,12 +161,14 @@ class Witnesses:
         self._rows: list[npt.NDArray[np.int64]] = []
         self._mixed: list[npt.NDArray[np.uint64]] = []
         self._kept = 0
+        self._by_epoch: dict[EpochKey, npt.NDArray[np.int64]] | None = None
 
     def add(self, mixed: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64]) -> None:
         """Deliveries, and the mixed ids by which they are kept or not."""
         self._rows.append(rows)
         self._mixed.append(mixed)
         self._kept += len(rows)
+        self._by_epoch = None
         if self._kept > _MOST_WITNESSES:
             self._thin()
 
@@ -189,10 +191,20 @@ class Witnesses:
         rows = self._rows[0]
         return rows[np.lexsort(rows.T[::-1])]
 
-    def of(self, index: int) -> list[tuple[int, ...]]:
-        """Who got one sample: (attempt, epoch, rank, worker, step) of each delivery, as far as it is kept."""
-        rows = self.rows()
-        return [tuple(row[1:]) for row in rows[rows[:, 0] == index].tolist()]
+    def of_epoch(self, key: EpochKey) -> npt.NDArray[np.int64]:
+        """The rows of one epoch, in the order of `rows`."""
+        if self._by_epoch is None:
+            rows = self.rows()
+            rows = rows[np.lexsort((rows[:, 2], rows[:, 1]))]
+            new = np.flatnonzero((rows[1:, 1:3] != rows[:-1, 1:3]).any(axis=1)) + 1
+            parts = np.split(rows, new) if len(rows) else []
+            self._by_epoch = {(int(part[0, 1]), int(part[0, 2])): part for part in parts}
+        return self._by_epoch.get(key, np.zeros((0, 6), np.int64))
+
+    def of(self, key: EpochKey, index: int) -> list[tuple[int, ...]]:
+        """Who got one sample in an epoch: (rank, worker, step) of each delivery, as far as it is kept."""
+        rows = self.of_epoch(key)
+        return [tuple(row[3:]) for row in rows[rows[:, 0] == index].tolist()]
 
     def stored(self) -> dict[str, Any]:
         """The one form of these rows for a partial result."""

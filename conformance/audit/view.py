@@ -192,10 +192,10 @@ class EpochView:
     def resumed(self) -> bool:
         """Whether it may be the rest of an epoch in which the start before it ended: then the restart is judged."""
         attempt, number = self.key
-        before = [key for key in self.view.group.epochs if key[0] < attempt]
-        if number or not before:
+        if number or not attempt:
             return any(seen.facts.get("skipped") for seen in self.epoch.ranks.values())
-        return not self.view.group.epochs[max(before)].whole
+        before = [key for key in self.view.group.epochs if key[0] < attempt]
+        return bool(before) and not self.view.group.epochs[max(before)].whole
 
     @property
     def evaluation(self) -> bool:
@@ -221,8 +221,8 @@ class EpochView:
 
     def lines_of(self, index: int, most: int = 4) -> tuple[str, ...]:
         """Who got a sample, as far as it is kept."""
-        rows = [row for row in self.view.group.witnesses.of(index) if row[:2] == self.key]
-        told = [f"{self.view.who(rank)}{_worker(worker)}, step {step}" for _, _, rank, worker, step in rows[:most]]
+        rows = self.view.group.witnesses.of(self.key, index)
+        told = [f"{self.view.who(rank)}{_worker(worker)}, step {step}" for rank, worker, step in rows[:most]]
         more = f", and {len(rows) - most} more" if len(rows) > most else ""
         return (f"sample {index}: {'; '.join(told)}{more}",) if told else ()
 

@@ -74,7 +74,8 @@ def frames(file: BinaryIO, before: int = 0, skim: bool = False) -> Iterator[Fram
     """
     good = file.tell()
     closed = False
-    size = os.fstat(file.fileno()).st_size
+    size = file.seek(0, os.SEEK_END)
+    file.seek(good)
     while True:
         head = file.read(_HEADER.size)
         if not head:

@@ -60,6 +60,8 @@ def loader(given: Any, made: Facts) -> Facts:
         "sampler": None if iterable else _name(sampler),
         "sampler_length": None if iterable or sampler is given.batch_sampler else length(sampler),
         "replacement": bool(getattr(sampler, "replacement", False)),
+        # DistributedSampler says it; of others the class does.
+        "shuffle": getattr(sampler, "shuffle", None),
     }
 
 

@@ -35,6 +35,13 @@ def test_the_order_of_the_dataset_may_come_again(tmp_path: Path) -> None:
     assert [] == found(audited(job(tmp_path, epochs(ordered, ordered), length=40)))
 
 
+def test_a_subset_in_an_order_of_its_own_may_come_again(tmp_path: Path) -> None:
+    """random_split shuffles the dataset, and a SequentialSampler does not shuffle the subset."""
+    both = epochs(shuffled(0), shuffled(0))
+    assert [] == found(audited(job(tmp_path / "one", both, length=40, sampler="SequentialSampler")))
+    assert [] == found(audited(job(tmp_path / "other", both, length=40, shuffle=False)))
+
+
 def test_an_evaluation_may_have_one_order(tmp_path: Path) -> None:
     """Nothing is learnt there."""
     verdict = audited(job(tmp_path, epochs(shuffled(0, no_grad=True), shuffled(0, no_grad=True)), length=40))

@@ -180,6 +180,13 @@ def test_ranks_with_datasets_of_their_own_are_not_compared(tmp_path: Path) -> No
     assert [("PART-2", "lost")] == found(audited(wrong))
 
 
+def test_samples_that_are_all_alike_are_no_duplicates(tmp_path: Path) -> None:
+    """A job that is tried out with zeros: all workers of all ranks give the same, and rightly."""
+    zeros = cut(["zeros"] * 20, 4)
+    verdict = audited(streamed([zeros, zeros], [zeros, zeros])(tmp_path))
+    assert ([], {"equal-contents"}) == (found(verdict), told(verdict))
+
+
 def test_a_sampler_with_replacement_is_not_accused(tmp_path: Path) -> None:
     """A weighted sampler draws some samples again, and others never."""
     drawn = [random.Random(1).randrange(40) for _ in range(40)]

@@ -19,7 +19,7 @@ def ranks(*parts: list[list[int]], how: str = "whole", **loader: Any) -> Job:
 
 def one(batches: list[list[int]], /, **facts: Any) -> Job:
     """One rank, of 10 samples in batches of 4."""
-    loader = {"drop_last": facts.pop("drop_last", False), "kind": facts.pop("kind", "map"), "length": None}
+    loader = {"drop_last": facts.pop("drop_last", False), "kind": facts.pop("kind", "wrapped"), "length": None}
     return lambda folder: job(folder, [[whole(batches, **facts)]], batch_size=4, **loader)
 
 
@@ -73,6 +73,25 @@ def test_the_step_at_which_a_job_hangs_is_told(tmp_path: Path) -> None:
     assert [("COUNT-5", "other-steps")] == found(verdict)
     assert "at step 3 a collective" in verdict.findings[0].sentence
     assert any("rank 0 was cut" in note for note in verdict.notes)
+
+
+def test_smaller_batches_of_a_map_style_loader_are_told(tmp_path: Path) -> None:
+    """A batch sampler of the user's own may end each of its buckets."""
+    verdict = audited(one([[0, 1], [2, 3, 4, 5], [6]], kind="map")(tmp_path))
+    assert ([], {"sizes"}) == (found(verdict), told(verdict))
+
+
+def test_processes_that_are_no_ranks_wait_for_nobody(tmp_path: Path) -> None:
+    """Two of them that live side by side may have other steps, or the same samples."""
+    one, other = (start(tmp_path, [], None, length=20, close=False) for _ in range(2))
+    for recorder, steps in ((one, UNEVEN[0]), (other, UNEVEN[0][:3])):
+        epoch = recorder.epoch(0, {})
+        for step in steps:
+            recorder.batch(0, epoch, step)
+        recorder.end_of_epoch(0, epoch, "whole")
+    one.close()
+    other.close()
+    assert [] == found(audited(tmp_path))
 
 
 def test_other_steps_in_an_evaluation_are_told(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from conformance import record
+from conformance.audit.verdict import audit_folder
 from conformance.records.reader import files, read_file
 from tests.harness.records.test_writer import batches, facts
 
@@ -150,3 +151,7 @@ def test_what_was_flushed_before_a_sigkill_is_read(tmp_path: Path) -> None:
     items = list(read_file(path))
     assert [[number] for number in range(20)] == [ids for ids, _ in batches(items)][:20]
     assert "cut" == items[-1].state
+    verdict = audit_folder(tmp_path)
+    assert [] == list(verdict.findings)
+    assert "was cut (it has no closing frame): what came after that is not judged" in verdict.notes[0]
+    assert "not at its end when the record ends" in verdict.groups[0].notes[0].sentence
