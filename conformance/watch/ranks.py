@@ -16,7 +16,8 @@ import time
 import traceback
 from typing import Any
 
-from conformance.watch.options import FOLDER, OPTIONS, RECORD
+from conformance.records.wrapper import FOLDER as RECORD
+from conformance.watch.options import FOLDER, OPTIONS
 from conformance.watch.targets import SetUp, Unfit, imported, loaders, parameters, shortable, shorten
 from conformance.watch.watching import unwatched
 
