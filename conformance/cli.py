@@ -2,7 +2,8 @@
 
 `watch` runs a training job as it is and says whether its data is right; `check` does so for one loader without the job.
 `peers` lists the loaders of others that can be judged by name, and `matrix` judges them in environments of their own.
-`report` and `verify` take what a run has written. `audit` judges the record of a training job.
+`report` and `verify` take what a run has written. `audit` judges the record of a training job. `bridge check` tests
+the lines of a loader that is not Python. `init` writes an adapter, and `claims` finds out what it can promise.
 """
 
 import argparse
@@ -11,7 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.audit import command as audit_command
+from conformance.bridge import check as bridge_check
+from conformance.claiming import claims, init
 from conformance.clauses import CLAUSES
+from conformance.command import plan
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
 from conformance.processes.sources import source_of
@@ -32,21 +36,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Exit code 0: green; 1: a clause is violated; 2 or 4: the call or the adapter is wrong; 3: the
     suite itself failed.
     """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words[:1] == ["plan"]:
+        return plan(words[1:])
     parser = argparse.ArgumentParser(prog="loaderspec", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     _run_arguments(commands.add_parser("run", help="judge an implementation, like pytest conformance --impl=..."))
     explain = commands.add_parser("explain", help="print a clause")
     explain.add_argument("clause", nargs="?", help="a clause id such as PART-1; without one, all are listed")
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    plan = commands.add_parser("plan", help="the numbers of an epoch: batches, ranks, replicas, steps", add_help=False)
-    # The reference needs torch, which is not there where a loader without torch is judged.
-    if words[:1] == ["plan"]:
-        _plan_arguments(plan)
+    commands.add_parser("plan", help="the numbers of an epoch: batches, ranks, replicas, steps")
     commands.add_parser("peers", help="list the loaders of others that can be judged by name")
     matrix_command.add_arguments(commands.add_parser("matrix", help="judge them all, each in its own environment"))
     reports.add_report_arguments(commands.add_parser("report", help="show a stored report in other forms"))
+    bridge_check.add_arguments(commands.add_parser("bridge", help="test the lines of a loader that is not Python"))
     verify = commands.add_parser("verify", help="run a stored report again, and say whether the verdicts agree")
     reports.add_verify_arguments(verify)
+    claims.add_arguments(commands.add_parser("claims", help="find out what a loader can promise"))
+    init.add_arguments(commands.add_parser("init", help="write the adapter of a class or function"))
     audit_command.add_arguments(commands.add_parser("audit", help="judge what a training job's loaders delivered"))
     watch_command.add_arguments(
         commands.add_parser("watch", help="run a job and say whether its loaders delivered what they should")
@@ -55,20 +61,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     return {
         "run": _run,
-        "plan": _plan,
         "explain": _explain,
         "peers": lambda given: matrix_command.peers(),
         "matrix": matrix_command.matrix,
         "report": reports.report,
         "verify": reports.verify,
+        "init": init.init,
+        "bridge": bridge_check.main,
         "audit": audit_command.audit,
         "watch": watch_command.watch,
         "check": check_command.check,
+        "claims": claims.claims,
     }[given.command](given)
 
 
 def _run_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("impl", help="built-in name, module, module:attribute, file.py or file.py:attribute")
+    parser.add_argument("impl", help="built-in name, module, module:attribute, file.py or stdio:COMMAND")
     parser.add_argument("--tier", default="gate", help="how much is tried: quick, gate (default) or deep")
     parser.add_argument("--seed", default="0", help="seed of the scenarios: a number, or 'random'")
     parser.add_argument("--patience", type=float, default=10.0, help="seconds a rank may take over one scenario")
@@ -113,19 +121,6 @@ def _run(given: argparse.Namespace) -> int:
     if unwritten:
         print(f"loaderspec: {unwritten}", file=sys.stderr)
     return report.exit_code
-
-
-def _plan_arguments(parser: argparse.ArgumentParser) -> None:
-    from reference.rules import plan
-
-    parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
-    plan.add_arguments(parser)
-
-
-def _plan(given: argparse.Namespace) -> int:
-    from reference.rules import plan
-
-    return plan.main(given)
 
 
 def _explain(given: argparse.Namespace) -> int:

@@ -7,9 +7,11 @@ what that loader promises. A promise that is not made is not judged; an unknown 
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-Policy = Literal["drop", "pad", "uneven"]
+from conformance.shapes.shape import Shape
+
+Policy = Literal["drop", "pad", "uneven", "once"]
 
 # The hooks that say how an asynchronous loader reads ahead.
 AHEAD = ("buffer_size", "early_preload", "load_indefinitely", "rebatched")
@@ -95,6 +97,7 @@ class Claims:
     when_dropping: Policy | None = None
     when_keeping: Policy | None = None
     layout: Literal["contiguous", "strided"] | None = None
+    assignment: Literal["static", "dynamic"] = "static"
     shuffle: Literal["global", "buffered"] | None = None
     workers: bool = False
     iterable_workers: Literal["split", "replicated"] | None = None
@@ -108,23 +111,50 @@ class Claims:
     elastic: bool = False
     errors: Literal["raise", "skip"] = "raise"
     in_order: bool = True
-    smallest: int | Literal["world_size"] = 0
+    smallest: int | Literal["world_size", "step"] = 0
     end_of_epoch: Literal["next", "empty"] | None = None
     device: tuple[str, ...] = ()
     launcher: bool | Literal["settings"] = False
     pipelines: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
     def policy(self, drop_last: bool) -> Policy | None:
         """What becomes of the remainder, or None where nothing is promised."""
         return self.when_dropping if drop_last else self.when_keeping
 
-    def least_samples(self, world_size: int) -> int:
-        """The smallest dataset that is accepted."""
+    def least_samples(self, world_size: int, combined_batch: int) -> int:
+        """The smallest dataset that is accepted, by ranks and samples of a step."""
+        if self.smallest == "step":
+            return world_size * combined_batch
         return world_size if self.smallest == "world_size" else self.smallest
+
+    @property
+    def deals_out_dynamically(self) -> bool:
+        """Whether which rank a sample comes to hangs on time, so that only all ranks together can be compared."""
+        return self.assignment == "dynamic"
 
     def as_dict(self) -> dict[str, Any]:
         """The claims as JSON data, the defaults spelled out."""
-        return {**dataclasses.asdict(self), **{name: list(getattr(self, name)) for name in CHOICES}}
+        claims = {**dataclasses.asdict(self), **{name: list(getattr(self, name)) for name in (*CHOICES, *LIMITS)}}
+        # A limit is told where there is one.
+        return {name: value for name, value in claims.items() if value or name not in LIMITS}
+
+
+class Elsewhere(Protocol):
+    """What stands between the suite and a loader that runs beside the rank's process, and not in it."""
+
+    @property
+    def beyond(self) -> Mapping[str, str]:
+        """The clauses that can't be judged so, and why."""
+        ...
+
+    def begin(self) -> None:
+        """Have in this process what is needed, before anything is asked for or counted."""
+        ...
+
+    def complaint(self) -> str:
+        """What of the other side could not be understood, which says nothing of the loader; or ""."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -132,6 +162,8 @@ class Implementation:
     """An implementation under test: where it came from, its `load`, its claims, and what else its adapter offers.
 
     `offers` are the functions of OFFERS that it has, by name; `home` is the module that the adapter is written in.
+    `shape` is what was found out about an implementation that has no adapter.
+    `elsewhere` is there for one that is no Python (`bridge/`).
     """
 
     name: str
@@ -141,19 +173,22 @@ class Implementation:
     known_failures: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     offers: Mapping[str, Callable[..., Any]] = dataclasses.field(default_factory=dict)
     home: str = ""
+    shape: Shape | None = None
+    elsewhere: Elsewhere | None = None
 
 
 # Claims that have one of some values.
 VALUES: dict[str, tuple[Any, ...]] = {
     "ranks": ("explicit", "process_group"),
-    "when_dropping": ("drop", "pad", "uneven"),
-    "when_keeping": ("drop", "pad", "uneven"),
+    "when_dropping": ("drop", "pad", "uneven", "once"),
+    "when_keeping": ("drop", "pad", "uneven", "once"),
+    "assignment": ("static", "dynamic"),
     "layout": ("contiguous", "strided"),
     "shuffle": ("global", "buffered"),
     "iterable_workers": ("split", "replicated"),
     "epochs": ("set_epoch", "automatic"),
     "errors": ("raise", "skip"),
-    "smallest": (0, 1, "world_size"),
+    "smallest": (0, 1, "world_size", "step"),
     "end_of_epoch": ("next", "empty"),
     "aliases": (False, True, "asynchronous"),
     "launcher": (False, True, "settings"),
@@ -177,6 +212,8 @@ CHOICES = {
     "device": ("training", "inference", "outputs", "synthetic", "ranks"),
     "pipelines": ("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
 }
+# What a loader can't be asked for: "ranks" is more than one of them, "drop_last" is True, "batch_size" another than 1.
+LIMITS = {"without": ("ranks", "drop_last", "batch_size")}
 # A claim that makes no sense without another one.
 _NEEDS = {"elastic": "resume", "end_of_epoch": "resume"}
 
@@ -191,7 +228,7 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
             raise AdapterError(f"the claim {name!r} is unknown; the claims are {', '.join(known)}; fix or remove it")
     # None withdraws a claim, wherever it comes from: what is left is the default.
     fields = {name: value for name, value in (given or {}).items() if value is not None}
-    for name, choices in CHOICES.items():
+    for name, choices in {**CHOICES, **LIMITS}.items():
         if name in fields:
             fields[name] = _parse_choices(name, fields[name], choices)
     for name, value in fields.items():
@@ -233,5 +270,11 @@ def _refuse_contradictions(fields: dict[str, Any]) -> None:
         raise AdapterError(
             f"the claims contradict each other: the hook {ahead[0]!r} needs asynchronous=True; claim both or neither"
         )
+    for name in ("layout", "resume"):
+        if fields.get(name) and fields.get("assignment") == "dynamic":
+            raise AdapterError(
+                f"the claims contradict each other: with assignment='dynamic' which rank has a sample hangs on time, "
+                f"so that {name} promises nothing; claim one of them"
+            )
     if fields.get("layout") and "map" not in fields.get("datasets", ("map",)):
         raise AdapterError("the claims contradict each other: layout needs 'map' in datasets; claim both or neither")

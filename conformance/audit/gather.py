@@ -91,6 +91,11 @@ def _make_room(summary: Summary, touched: set[int]) -> None:
     touched.clear()
 
 
+# The facts that are read here, each by a method of its name; others are passed over.
+_OF_EPOCHS = ("epoch", "end", "unread", "skipped", "drew", "content", "worker_died")
+_TOLD = ("loader", *_OF_EPOCHS, "failed", "lost", "same_data", "limit")
+
+
 class _Reader:
     """One file on its way into the summary."""
 
@@ -112,8 +117,8 @@ class _Reader:
         for item in self.cursor.read_on():
             if isinstance(item, Deliveries):
                 self._deliveries(item)
-            else:
-                getattr(self, f"_{item.get('what')}", _pass_over)(item)
+            elif item.get("what") in _TOLD:
+                getattr(self, f"_{item['what']}")(item)
         return self.cursor.end is None
 
     def _loader(self, fact: dict[str, Any]) -> None:
@@ -242,10 +247,6 @@ def _plain(fact: dict[str, Any]) -> dict[str, Any]:
     return {name: fact[name] for name in sorted(fact) if name not in aside and fact[name] is not None}
 
 
-def _pass_over(fact: dict[str, Any]) -> None:
-    pass
-
-
 def _worker_told(seen: WorkerSeen, fact: dict[str, Any]) -> None:
     seen.random = seen.random or dict(fact.get("random") or {})
     if isinstance(fact.get("drew"), list):
@@ -283,7 +284,7 @@ class _Open:
         self.group, self.epoch, self.key, self.rank, self.seen = group, epoch, key, rank, seen
         self.iterator = iterator
         self._length = length
-        self._order = Order(seen)
+        self._order = Order(seen, narrow=0 < length <= 1 << 32)
 
     def add(self, ids: npt.NDArray[Any], sizes: npt.NDArray[Any], workers: npt.NDArray[np.int16]) -> None:
         """Batches that came, in their order."""

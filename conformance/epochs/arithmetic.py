@@ -90,13 +90,17 @@ def _out_of_order(samples: tuple[int, ...], counts: Counter[int]) -> bool:
     return list(samples) != sorted(samples) and all(counts[index] == 1 for index in samples)
 
 
-@clause("BATCH-4", family="refusals", floor=6)
+def _has_factors(claims: Claims) -> bool:
+    return not {"ranks", "batch_size"} <= {*claims.without}
+
+
+@clause("BATCH-4", family="refusals", applies=_has_factors, floor=6)
 def factors_are_positive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A zero or negative factor, or a rank outside the world, is an error before a sample is delivered."""
     return _refused(scenario, trace) if _is_integer(scenario.refusal) else None
 
 
-@clause("BATCH-5", family="refusals", level="SHOULD", floor=3)
+@clause("BATCH-5", family="refusals", level="SHOULD", applies=_has_factors, floor=3)
 def factors_are_integers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A boolean or a fraction where an integer belongs is an error too."""
     return None if _is_integer(scenario.refusal) else _refused(scenario, trace)
@@ -251,11 +255,11 @@ def _promises_equal_ranks(claims: Claims) -> bool:
     return bool({claims.when_dropping, claims.when_keeping} & {"drop", "pad"})
 
 
-@clause("COUNT-5", applies=_promises_equal_ranks, floor=60)
+@clause("COUNT-5", applies=_promises_equal_ranks, floor=60, needs=("ranks",))
 def equal_steps(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """All ranks yield the same number of steps, unless "uneven" is claimed."""
+    """All ranks yield the same number of steps, unless "uneven" or "once" is claimed."""
     policy = claims.policy(scenario.drop_last)
-    if scenario.world_size == 1 or policy in (None, "uneven") or not usable(trace.main):
+    if scenario.world_size == 1 or policy in (None, "uneven", "once") or not usable(trace.main):
         return None
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
@@ -275,7 +279,7 @@ def tiny_datasets(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A dataset below one step of all ranks ends at once; one below the claimed smallest is refused."""
     if scenario.samples >= scenario.combined_batch * scenario.world_size:
         return None
-    least = claims.least_samples(scenario.world_size)
+    least = claims.least_samples(scenario.world_size, scenario.combined_batch)
     if scenario.samples < least:
         if all(rank.failure for rank in trace.main.ranks):
             return ends(trace.main, ("raised",))
@@ -287,7 +291,10 @@ def tiny_datasets(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 @clause("COUNT-7", floor=100)
 def epochs_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Every valid epoch ends by itself."""
-    if scenario.samples < max(scenario.combined_batch * scenario.world_size, claims.least_samples(scenario.world_size)):
+    if scenario.samples < max(
+        scenario.combined_batch * scenario.world_size,
+        claims.least_samples(scenario.world_size, scenario.combined_batch),
+    ):
         return None
     return _all_end(trace)
 

@@ -1,9 +1,10 @@
 """The families of chapters 1 to 3: map-style datasets, what must be refused, and many shuffles."""
 
 from conformance.epochs import arithmetic, drawn, order, partition, uniformity
+from conformance.epochs.policies import assumed
 from conformance.epochs.promises import promises
 from conformance.loader.runs import runs, twins
-from conformance.loader.scenario import from_code, may_fail
+from conformance.loader.scenario import from_code, may_fail, within
 from conformance.loader.simpler import simplified
 from conformance.loader.smoke import smoke
 from conformance.trial.family import Family
@@ -26,10 +27,12 @@ FAMILIES = (
         hides={"ORDER-14": ("ORDER-6", "ORDER-7")},
         of_failed_runs=("COUNT-6", "COUNT-7"),
         smoke=smoke,
+        assumed=assumed,
         promises=promises,
         may_fail=may_fail,
+        within=within,
     ),
-    Family("refusals", from_code, runs, drawn.refusals, may_fail=may_fail),
+    Family("refusals", from_code, runs, drawn.refusals, may_fail=may_fail, within=within),
     Family(
         "statistics",
         from_code,
@@ -38,5 +41,6 @@ FAMILIES = (
         # Epochs that come round again say nothing of a shuffle.
         hides=dict.fromkeys(("PART-8", "ORDER-12", "ORDER-13"), ("ORDER-6",)),
         may_fail=may_fail,
+        within=within,
     ),
 )

@@ -11,18 +11,20 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import send_handle
-from typing import Any
+from typing import Any, TypeVar
 
-from conformance.contract import Claims
+from conformance.contract import AdapterError, Claims
 from conformance.processes.origin import Origin
-from conformance.processes.own_errors import Broken, raise_broken
+from conformance.processes.own_errors import Broken, Unusable, raise_broken
 from conformance.processes.sources import END_SECONDS, START_SECONDS, Source, Zygote, connection, pair
 from conformance.processes.task import Task
 from conformance.trace import Failure, RankRun
+
+T = TypeVar("T")
 
 # The path of a socket may have 104 bytes (macOS; 108 on Linux). A loader's workers make some in the temporary folder of
 # their member, which is this long with what Python adds: then they would hang, or fail, in a place that nobody knows.
@@ -81,6 +83,10 @@ class Lane:
             for member, task in zip(members, tasks, strict=True)
         )
 
+    def learned(self, name: str, find_out: Callable[[], T]) -> T:
+        """What is known of the implementation under a name; found out by the lane that asks first."""
+        return self.fleet.learned(name, find_out)
+
     def renew(self) -> None:
         """End all members; the next tasks run in new processes."""
         for key in list(self._members):
@@ -109,6 +115,8 @@ class Lane:
                 (run,) = member.orders.recv()
                 if isinstance(run, Broken):
                     raise_broken(run, rank)
+                if isinstance(run, Unusable):
+                    raise AdapterError(run.text)
                 return run  # type: ignore[no-any-return]  # what the performer gave
             except (EOFError, ConnectionError):
                 pass
@@ -137,6 +145,8 @@ class Fleet:
         self._root = tempfile.mkdtemp(prefix="loaderspec-", dir=_place())
         self._groups = 0
         self._prepared: set[tuple[int, str]] = set()
+        self._learned: dict[str, Any] = {}
+        self._learning = threading.RLock()
         self.zygotes: list[Zygote] = []
         try:
             for position, seed in enumerate(source.hash_seeds):
@@ -156,6 +166,11 @@ class Fleet:
     def known_failures(self) -> Mapping[str, Mapping[str, Any]]:
         """The known failures that the adapter lists."""
         return self.zygotes[0].known_failures
+
+    @property
+    def beyond(self) -> Mapping[str, str]:
+        """The clauses that can't be judged of a loader that is reached as this one is, and why."""
+        return self.zygotes[0].beyond
 
     @property
     def origin(self) -> Origin:
@@ -194,6 +209,14 @@ class Fleet:
             self._groups += 1
             path = os.path.join(self._root, f"rendezvous-{self._groups}")
         return [replace(task, process_group=(path, rank, len(tasks))) for rank, task in enumerate(tasks)]
+
+    def learned(self, name: str, find_out: Callable[[], T]) -> T:
+        """What is known of the implementation under a name; found out by whoever asks first."""
+        with self._learning:
+            if name not in self._learned:
+                self._learned[name] = find_out()
+            known: T = self._learned[name]
+            return known
 
     def prepare(self, zygote: int, performer: str) -> bool:
         """Let a zygote import a performer with what it needs, once; whether that was done now."""

@@ -15,27 +15,32 @@ from pathlib import Path
 from types import ModuleType
 
 from conformance.processes.resolve import FILE_MODULE, files_of
+from conformance.shapes.shape import Shape
 
 
 @dataclass(frozen=True)
 class Origin:
     """The adapter's source as a digest, None if it can't be read; and the packages that it is in or imports.
 
-    A package is (name, version); the version is None where the package is imported but was never installed.
+    A package is (name, version); the version is None where the package is imported but was never installed. `shape` is
+    there where the suite wrote the adapter by itself.
     """
 
     digest: str | None = None
     packages: tuple[tuple[str, str | None], ...] = ()
+    shape: Shape | None = None
 
 
-def origin_of(home: str) -> Origin:
-    """The origin of an adapter in the module of this name."""
+def origin_of(home: str, shape: Shape | None = None, spec: str = "") -> Origin:
+    """The origin of an adapter in the module of this name; of one that is no module, by the files that `spec` names."""
+    if not home:
+        return Origin(next(iter(digests_of(spec)), None))
     source = _source(sys.modules.get(home))
     if source is None:
-        return Origin(None, tuple(filter(None, [_package(home)])))
+        return Origin(None, tuple(filter(None, [_package(home)])), shape)
     names = dict.fromkeys([home, *_imported(source)])
     found = {package for name in names if (package := _package(name))}
-    return Origin(_digest(source), tuple(sorted(found, key=str)))
+    return Origin(_digest(source), tuple(sorted(found, key=str)), shape)
 
 
 def digests_of(implementation: str) -> tuple[str, ...]:

@@ -1,21 +1,26 @@
 """Where an implementation is: decides what `--impl=X` means.
 
-X is a built-in name, a module, `module:attribute`, a file, or `file.py:attribute`. What serves, in this order: an
-object with `load`; its submodule `loaderspec`; an object with `Options` and `DataLoader` of PopTorch's shape.
+X is a built-in name, a module, `module:attribute`, a file, `file.py:attribute`, or `stdio:` and a command (`bridge/`).
+What serves, in this order: an object with `load`; its submodule `loaderspec`; an object with `Options` and `DataLoader`
+of PopTorch's shape; a class or function whose parameters have the usual names (`conformance/shapes/`).
 """
 
 import importlib
 import importlib.util
+import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
+from conformance.bridge import implementation as bridge
 from conformance.contract import OFFERS, AdapterError, Claims, Implementation, parse_claims
 from conformance.peers import BUILT_IN
 from conformance.processes import poptorch_shape
+from conformance.shapes import source
+from conformance.shapes.shape import Shape, claims_of, shape_of
 
 # An adapter's file becomes a module of this name with the file's behind it.
 FILE_MODULE = "loaderspec_adapter_"
@@ -23,6 +28,8 @@ FILE_MODULE = "loaderspec_adapter_"
 
 def resolve(spec: str) -> Implementation:
     """The implementation that `spec` names. AdapterError says what was looked for, and where."""
+    if spec.startswith(bridge.PREFIX):
+        return bridge.implementation_of(spec)
     place, colon, attribute = spec.rpartition(":") if ":" in spec else (spec, "", "")
     # A relative module has nothing to be relative to.
     relative = place.startswith(".") and not place.endswith(".py")
@@ -38,6 +45,8 @@ def resolve(spec: str) -> Implementation:
 
 def files_of(spec: str) -> list[Path]:
     """The files that `spec` may mean, without importing any: its module's, and that of its submodule `loaderspec`."""
+    if spec.startswith(bridge.PREFIX):
+        return bridge.files_of(spec)
     place = spec.rpartition(":")[0] if ":" in spec else spec
     place = BUILT_IN.get(place, place)
     if place.endswith(".py"):
@@ -80,21 +89,56 @@ def _home(found: Any) -> str:
 
 
 def _served(name: str, found: Any) -> Implementation:
-    load = getattr(found, "load", None)
+    load = None if _is_method(found) else getattr(found, "load", None)
     if load is None and hasattr(found, "Options") and hasattr(found, "DataLoader"):
         claims = parse_claims(getattr(found, "claims", poptorch_shape.CLAIMS))
         return Implementation(name, poptorch_shape.loader_of(found), claims)
     if load is None and any(hasattr(found, function) for offer in OFFERS.values() for function in offer.needs):
         offering = _implementation(name, _no_loader, found)
         return replace(offering, claims=replace(offering.claims, datasets=()))
+    shape = shape_of(found) if load is None else None
+    if shape is not None:
+        return _of_shape(name, found, shape)
     if load is None and callable(found) and not isinstance(found, type):
         load = found
     if not callable(load):
         raise AdapterError(
             f"{name} has no load(request), no submodule 'loaderspec' that has one, and no Options and DataLoader of "
-            "PopTorch's shape; write an adapter with claims = dict(...) and def load(request): ..."
+            f"PopTorch's shape{_offered(name, found)}"
         )
     return _implementation(name, load, found)
+
+
+def _is_method(found: Any) -> bool:
+    """Whether `load` is what the objects of a class do, and nothing that takes a request."""
+    given = inspect.getattr_static(found, "load", None) if isinstance(found, type) else None
+    return isinstance(given, FunctionType) and next(iter(inspect.signature(given).parameters), "") == "self"
+
+
+def _of_shape(name: str, found: Any, shape: Shape) -> Implementation:
+    """An implementation whose adapter is written for it, from the names of its parameters."""
+    own = getattr(found, "claims", {})
+    claims = {**claims_of(shape), **(own if isinstance(own, dict) else {})}
+    scope: dict[str, Any] = {shape.called: found}
+    exec(f"{source.imports(shape)}\n{source.code(shape, claims)}", scope)
+    made = _implementation(name, scope["load"], SimpleNamespace(**scope))
+    return replace(made, shape=shape)
+
+
+def _offered(name: str, found: Any) -> str:
+    """What to do instead: the loaders that a module has, or an adapter."""
+    own = getattr(found, "__name__", "")
+    shaped = [
+        each
+        for each, value in (vars(found) if isinstance(found, ModuleType) else {}).items()
+        if getattr(value, "__module__", "") == own and shape_of(value) is not None
+    ]
+    if shaped:
+        return f"; of {' and '.join(shaped)} in it one can be judged as it stands: --impl={name}:{shaped[0]}"
+    return (
+        "; nor is it a class or function with parameters of the usual names (dataset, batch_size, ...); "
+        "write an adapter with claims = dict(...) and def load(request): ..."
+    )
 
 
 def _no_loader(request: Any) -> Any:

@@ -12,10 +12,15 @@ from pathlib import Path
 from typing import TypeGuard
 
 from conformance import peers
+from conformance.shapes import source as written
+from conformance.shapes.shape import Shape
 
 _PEERS = "conformance.peers"
 # What an adapter tells the suite; a script has one case, and knows what it claims.
 _OF_THE_SUITE = ("claims", "known_failures")
+_PATH = """\
+sys.path[:0] = [str(base / {folder!r}) for base in (Path.cwd(), Path(__file__).resolve().parent.parent)]
+"""
 _GUARD = """\
 try:
 {imports}
@@ -38,10 +43,12 @@ class Adapter:
     text: str = ""
 
 
-def adapter_of(spec: str) -> Adapter:
-    """The adapter that `--impl=spec` means."""
+def adapter_of(spec: str, shape: Shape | None = None) -> Adapter:
+    """The adapter that `--impl=spec` means; that of a `shape` was written by the suite."""
     place, _, attribute = spec.rpartition(":") if ":" in spec else (spec, "", "")
     place = peers.BUILT_IN.get(place, place)
+    if shape is not None:
+        return Adapter("adapter_in_script", text=_of_shape(shape, place))
     if place.startswith(f"{_PEERS}."):
         return Adapter("adapter_in_script", text=_written_out(place))
     if place == "reference":
@@ -51,6 +58,14 @@ def adapter_of(spec: str) -> Adapter:
     if not attribute and _defines_load(place):
         return Adapter("adapter_with_load", find, {"IMPLEMENTATION": place})
     return Adapter("adapter_of_any_kind", find, {"IMPLEMENTATION": place, "ATTRIBUTE": attribute})
+
+
+def _of_shape(shape: Shape, place: str) -> str:
+    """The adapter that was written, behind what it imports: where the target lies, it is looked for."""
+    folder = Path(_relative(place)).parent.as_posix() if place.endswith(".py") else "."
+    lines = [*written.imports(shape).split("\n"), written.import_of(shape, place)]
+    guarded = _GUARD.format(imports="\n".join(f"    {line}" for line in lines if line))
+    return f"{_PATH.format(folder=folder)}{guarded}\n\n{written.made(shape)}"
 
 
 def _relative(place: str) -> str:

@@ -96,8 +96,8 @@ def write_files(report: Report, wanted: Wanted) -> str:
             encoding="utf-8",
         )
     try:
-        for case in filter(has_script, cases):
-            write(case, report.implementation, REPRODUCTIONS, report.claims)
+        for case in (each for each in cases if has_script(each, report.implementation)):
+            write(case, report.implementation, REPRODUCTIONS, report.claims, shape=report.origin.shape)
     except OSError as error:
         return (
             f"the scripts of `reproduce` can't be written to {REPRODUCTIONS} ({error.strerror}); "

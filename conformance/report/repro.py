@@ -7,7 +7,7 @@ is fixed, 2 when it can't tell. It is put together from functions in `script/`, 
 import os
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, asdict, dataclass, field
 from dataclasses import fields as fields_of
 from pathlib import Path
@@ -19,6 +19,7 @@ from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.patience import GRACE, SHORT_GRACE
 from conformance.loader.runs import FIRST_EPOCH, ONCE_MORE, SEED_STRIDE, UNDISTURBED
 from conformance.loader.scenario import Scenario
+from conformance.loader.starting import Start
 from conformance.processes.fleet import Fleet, Lane
 from conformance.processes.sources import HASH_SEEDS, SpawnedSource
 from conformance.processes.task import Task
@@ -27,6 +28,7 @@ from conformance.report.assemble import imports_for, pieces_for
 from conformance.report.choice import COUNTED, flags_of, roots_of
 from conformance.report.spec_text import clause_text
 from conformance.report.text import COLUMNS, REPRO_FOLDER
+from conformance.shapes.shape import Shape
 from conformance.trace import Epoch, RankRun, Saved, Trace
 from conformance.trial.campaign import Case
 from conformance.trial.family import observe, with_twins
@@ -55,9 +57,10 @@ def write(
     folder: str | Path = REPRO_FOLDER,
     claims: Claims | None = None,
     patience: float = PATIENCE,
+    shape: Shape | None = None,
 ) -> Path:
     """Write the script of a case into `folder`, whole or not at all, and return its path."""
-    text = script(case, implementation_spec, claims, patience)
+    text = script(case, implementation_spec, claims, patience, shape)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     path, unfinished = folder / f"{case.id}.py", folder / f".{case.id}.{os.getpid()}"
@@ -69,19 +72,25 @@ def write(
     return path
 
 
-def script(case: Case, implementation_spec: str, claims: Claims | None = None, patience: float = PATIENCE) -> str:
+def script(
+    case: Case,
+    implementation_spec: str,
+    claims: Claims | None = None,
+    patience: float = PATIENCE,
+    shape: Shape | None = None,
+) -> str:
     """The text of the script. Without `claims` the implementation is asked, in a process of its own.
 
-    `patience` is in seconds, as in the run that found the case.
+    `patience` is in seconds, as in the run that found the case. `shape` is that of an implementation without adapter.
     """
     claims = claims or _claims_of(implementation_spec)
-    adapter = adapter_of(implementation_spec)
+    adapter = adapter_of(implementation_spec, shape)
     plan = _plan_of(case)
     again = any(plan.shifts) and not case.scenario.saves
     flags = flags_of(case, claims, [tasks[0] for tasks in plan.tasks], again)
     pieces = pieces_for(roots_of(case, adapter), flags)
     facts = "\n".join([*_constants(case, claims, adapter, plan, patience), _case(case, claims, "\n".join(pieces))])
-    imports = imports_for([*pieces, facts, _START])
+    imports = imports_for([*pieces, facts, adapter.text, _START])
     # A reader who wants to know the rule and the loader has seen both when the rest begins.
     pieces.insert(next(at for at, piece in enumerate(pieces) if piece.startswith(_PROBES)), _MACHINERY)
     parts = [_docstring(case, implementation_spec), imports, facts, adapter.text.rstrip(), *pieces, _START]
@@ -106,6 +115,10 @@ class _Plan:
         self.tasks.append(tasks)
         self.shifts.append(shift)
         return tuple(_ended(task) for task in tasks)
+
+    def learned(self, name: str, find_out: Callable[[], Start]) -> Start:
+        """How workers start: none is started here."""
+        return Start()
 
 
 def _ended(task: Task) -> RankRun:
@@ -237,7 +250,7 @@ def _case(case: Case, claims: Claims, source: str) -> str:
         **asdict(scenario),
         "combined_batch": scenario.combined_batch,
         "policy": claims.policy(scenario.drop_last),
-        "least_samples": claims.least_samples(scenario.world_size),
+        "least_samples": claims.least_samples(scenario.world_size, scenario.combined_batch),
         "layout": claims.layout,
         "length": claims.length,
         "in_order": claims.in_order,

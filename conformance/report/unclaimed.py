@@ -50,6 +50,10 @@ def missing_claims(clause: Clause, claims: Claims) -> tuple[str, ...]:
 
     Who does not read a kind of dataset is told that alone, and not what else would have to be claimed about it.
     """
+    if claims.without:
+        limitless = replace(claims, without=())
+        asked = tuple(f"with {name}" for name in (clause.needs or claims.without) if name in claims.without)
+        return asked if clause.applies(limitless) else missing_claims(clause, limitless)
     datasets = [_Addition("datasets", ((*claims.datasets, name),), name) for name in _left(claims, "datasets")]
     for number in range(_MOST_CLAIMS + 1):
         for dataset in (None, *datasets):

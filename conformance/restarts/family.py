@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from conformance.contract import Claims
-from conformance.loader.scenario import CONDUCTS, from_code, may_fail
+from conformance.loader.scenario import CONDUCTS, from_code, may_fail, within
 from conformance.loader.simpler import simplified
+from conformance.loader.starting import few
 from conformance.restarts import drawn, judges, judges_again, judges_others, judges_states, scenario
 from conformance.restarts.runs import runs
 from conformance.trial.family import Family
@@ -43,6 +44,8 @@ FAMILIES = (
             "RESUME-1": ("RESUME-8",),
         },
         may_fail=may_fail,
+        within=within,
+        few=few,
         notes=_notes,
         promises=_promises,
     ),

@@ -55,18 +55,20 @@ class Result:
     cases: dict[str, Case] = field(default_factory=dict)
     # Violated once, and not again in new processes.
     unconfirmed: dict[str, Scenario] = field(default_factory=dict)
-    # The smallest scenario whose main run failed without any clause saying so, and how it failed.
+    # The smallest scenario of which a run failed without any clause saying so, and how it failed.
     unowned: tuple[Scenario, str] | None = None
+    # Whether only some of the scenarios were tried, since each takes long with this implementation.
+    is_short: bool = False
 
 
 def joined(one: Result, other: Result) -> Result:
-    """What two campaigns learned together; a case of the first counts more."""
+    """What two campaigns learned of clauses together; a case of the first counts more."""
     exercised = {clause: times + other.exercised.get(clause, 0) for clause, times in one.exercised.items()}
     return Result(
         exercised,
         {**other.cases, **one.cases},
         {**other.unconfirmed, **one.unconfirmed},
-        one.unowned or other.unowned,
+        is_short=one.is_short or other.is_short,
     )
 
 
@@ -84,7 +86,7 @@ class Campaign:
         self.family: Family[Any] = FAMILIES[family]
         self.tier = tier
         self.seed = seed
-        self.clauses = family_clauses(family, claims)
+        self.clauses = [clause for clause in family_clauses(family, claims) if clause.id not in fleet.beyond]
         self._examples = self.family.examples.get(tier.name, 0) if examples is None else examples
         self._verdicts: dict[Scenario, dict[str, Verdict]] = {}
         self._hangs: Counter[str] = Counter()
@@ -101,11 +103,22 @@ class Campaign:
         `known_kinds` maps a clause to the kinds of finding that are known and tolerated there.
         """
         known_kinds = known_kinds or {}
+        result, violated = self.look(known_kinds)
+        for clause in self.clauses:
+            if clause.id in violated:
+                self.confirm(clause, known_kinds.get(clause.id, frozenset()), result)
+        result.unowned = self._failure_of_nobody()
+        return result
+
+    def look(self, known_kinds: Mapping[str, frozenset[str]]) -> tuple[Result, set[str]]:
+        """Try the family's scenarios: how often each clause was exercised, and those that were violated."""
         result = Result({clause.id: 0 for clause in self.clauses})
-        if not self.clauses:
-            return result
         violated: set[str] = set()
-        tried = self._tried()
+        if not self.clauses:
+            return result, violated
+        found = self.tried()
+        tried = self.family.few(self.fleet.lanes[0], self.tier, found)
+        result.is_short = len(tried) < len(found)
         ahead = self._run_ahead([scenario for scenario in tried if scenario.waits])
         for scenario in tried:
             if self._has_hung_enough(scenario) and scenario not in self._verdicts:
@@ -114,14 +127,10 @@ class Campaign:
                 result.exercised[clause_id] += verdict is not None
                 if _news(verdict, known_kinds.get(clause_id, frozenset())):
                     violated.add(clause_id)
-        for clause in self.clauses:
-            if clause.id in violated:
-                self._confirm(clause, known_kinds.get(clause.id, frozenset()), result)
-        result.unowned = self._failure_of_nobody()
-        return result
+        return result, violated
 
     def _failure_of_nobody(self) -> tuple[Scenario, str] | None:
-        """The smallest run that failed and that no clause accuses, if it fails in new processes too."""
+        """The smallest scenario of which a run failed that no clause accuses, if it fails in new processes too."""
         for scenario in sorted(self._unowned, key=_size)[:_CONFIRMATIONS]:
             self.fleet.renew()
             trace = observe(self.fleet.lanes[0], self.family, scenario)
@@ -134,7 +143,7 @@ class Campaign:
         about = self.family.blamed(scenario)
         return self._hangs[about] >= (_TOLERATED_HANGS_OF_EACH if about else _TOLERATED_HANGS)
 
-    def _confirm(self, clause: Clause, known: frozenset[str], result: Result) -> None:
+    def confirm(self, clause: Clause, known: frozenset[str], result: Result) -> None:
         """Run the smallest case again in new processes, or others if it does not fail there.
 
         What fails only in a used process may agree by chance in a small case, so larger ones are among the others.
@@ -152,13 +161,26 @@ class Campaign:
     def _violating(self, clause: Clause, known: frozenset[str]) -> list[Scenario]:
         return [scenario for scenario, verdicts in self._verdicts.items() if _news(verdicts[clause.id], known)]
 
-    def _tried(self) -> list[Scenario]:
-        listed = list(self.family.listed(self.claims, self.tier))
+    def tried(self) -> list[Scenario]:
+        """What is listed, and then what is drawn."""
+        within = map(self._within, self.family.listed(self.claims, self.tier))
+        listed = list(dict.fromkeys(each for each in within if each is not None))
         if self.family.drawn is None:
             return listed
         tried: dict[Scenario, None] = dict.fromkeys(listed)
-        draw(self.family.drawn(self.claims), self._examples, self.seed, lambda scenario: tried.setdefault(scenario))
+        draw(self._drawn(), self._examples, self.seed, lambda scenario: tried.setdefault(scenario))
         return list(tried)
+
+    def _within(self, scenario: Scenario) -> Scenario | None:
+        """The scenario as far as the loader can be asked for it."""
+        nearest: Scenario | None = self.family.within(scenario, self.claims)
+        return nearest
+
+    def _drawn(self) -> Any:
+        """The strategy of what is drawn."""
+        assert self.family.drawn is not None
+        drawn = self.family.drawn(self.claims)
+        return drawn.map(self._within) if self.claims.without else drawn
 
     def _run_ahead(self, scenarios: list[Scenario]) -> dict[Scenario, Trace]:
         """Run scenarios that spend their time waiting side by side, one lane each.
@@ -169,7 +191,7 @@ class Campaign:
         def one_after_the_other(lane: Lane, mine: list[Scenario]) -> dict[Scenario, Trace]:
             traces: dict[Scenario, Trace] = {}
             for scenario in mine:
-                traces[scenario] = observe(lane, self.family, scenario)
+                traces[scenario] = self.observed(lane, scenario)
                 if traces[scenario].hung:
                     break
             return traces
@@ -182,7 +204,7 @@ class Campaign:
 
     def _judge(self, scenario: Scenario, trace: Trace | None = None) -> dict[str, Verdict]:
         if scenario not in self._verdicts:
-            trace = trace or observe(self.fleet.lanes[0], self.family, scenario)
+            trace = trace or self.observed(self.fleet.lanes[0], scenario)
             self._hangs[self.family.blamed(scenario)] += trace.hung
             self._verdicts[scenario] = self._verdicts_on(trace)
             failure = unowned_failure(self.family, self.claims, trace, self._verdicts[scenario])
@@ -194,8 +216,16 @@ class Campaign:
         verdicts: dict[str, Verdict] = {}
         for clause in self.clauses:
             # What one clause in doubt has asked for serves the others.
-            verdicts[clause.id], trace = verdict_of(self.fleet, self.claims, clause, trace)
+            verdicts[clause.id], trace = self.verdict(clause, trace)
         return verdicts
+
+    def observed(self, lane: Lane, scenario: Scenario) -> Trace:
+        """What the implementation delivers in a scenario."""
+        return observe(lane, self.family, scenario)
+
+    def verdict(self, clause: Clause, trace: Trace) -> tuple[Verdict, Trace]:
+        """The clause's verdict on a trace, and the trace with whatever else had to be run for it."""
+        return verdict_of(self.fleet, self.claims, clause, trace)
 
     def _smallest(self, clause: Clause, known: frozenset[str]) -> Scenario:
         violating = self._violating(clause, known)
@@ -206,10 +236,12 @@ class Campaign:
         def violates(scenario: Scenario) -> bool:
             if self._hangs.total() >= limit and scenario not in self._verdicts:
                 return False
+            if self._within(scenario) != scenario:
+                return False
             return _news(self._judge(scenario)[clause.id], known)
 
         try:
-            found = find(self.family.drawn(self.claims), violates, self._examples, self.seed)
+            found = find(self._drawn(), violates, self._examples, self.seed)
         except NoSuchExample:
             found = min(violating, key=_size)
         smallest: Scenario = self.family.smaller(found, violates)
@@ -233,21 +265,23 @@ def replay(fleet: Fleet, claims: Claims, clause: Clause, scenario: Scenario) -> 
 
 
 def unowned_failure(family: Family[Any], claims: Claims, trace: Trace, verdicts: Mapping[str, Verdict]) -> str:
-    """How the main run failed, if it did and no clause says so; else "".
+    """How a run failed, if one did and no clause says so; else "".
 
     A clause that accuses owns the failure. An error, but no hang and no death, is also owned by a clause that looked at
-    the run and found it right, and by a scenario in which an error is allowed.
+    the run and found it right, and by a scenario in which an error is allowed; in a run that is compared with the main
+    one it is the comparing clause's.
     """
-    failures = [(rank.rank, rank.failure) for rank in trace.main.ranks if rank.failure]
-    if not failures or any(verdicts.values()):
+    failures = [(run, rank.rank, rank.failure) for run in trace.runs for rank in run.ranks if rank.failure]
+    dead = [each for each in failures if each[2].kind in _NEVER_RIGHT]
+    of_main = [each for each in failures if each[0] is trace.main]
+    if any(verdicts.values()) or not (dead or of_main):
         return ""
-    dead = [each for each in failures if each[1].kind in _NEVER_RIGHT]
     if not dead and (
         any(verdict is not None for verdict in verdicts.values()) or family.may_fail(trace.scenario, claims)
     ):
         return ""
-    rank, failure = (dead or failures)[0]
-    return f"rank {rank} {failure.sentence()}"
+    run, rank, failure = (dead or of_main)[0]
+    return f"rank {rank} {failure.sentence()}" + ("" if run is trace.main else f" in the run {run.name!r}")
 
 
 def _news(verdict: Verdict, known: frozenset[str]) -> bool:

@@ -35,7 +35,7 @@ class Clause:
     """A clause of the specs with its judge. `floor`: the exercises that a gate run must show before it says HOLDS.
 
     `also`: another family whose scenarios it judges as well. `twin`: before it accuses, the judge wants to see the runs
-    more that its family makes (`Family.twins`).
+    more that its family makes (`Family.twins`). `needs`: what must be askable for it to be able to fail (LIMITS).
     """
 
     id: str
@@ -46,6 +46,7 @@ class Clause:
     floor: int
     twin: bool = False
     also: str = ""
+    needs: tuple[str, ...] = ()
 
     @property
     def number(self) -> tuple[int, int]:
@@ -71,6 +72,7 @@ def clause(
     floor: int = 20,
     twin: bool = False,
     also: str = "",
+    needs: tuple[str, ...] = (),
     dataset: Literal["map", "iterable", "any", "none"] = "map",
 ) -> Callable[[Judge], Judge]:
     """Register the decorated judge under its clause id. With the dataset "none" it speaks of no loader."""
@@ -80,9 +82,9 @@ def clause(
 
         def owed(claims: Claims) -> bool:
             reads = dataset in claims.datasets or (dataset == "any" and bool(claims.datasets))
-            return (reads or dataset == "none") and applies(claims)
+            return (reads or dataset == "none") and not {*needs} & {*claims.without} and applies(claims)
 
-        CLAUSES[clause_id] = Clause(clause_id, judge, family, level, owed, floor, twin, also)
+        CLAUSES[clause_id] = Clause(clause_id, judge, family, level, owed, floor, twin, also, needs)
         return judge
 
     return register

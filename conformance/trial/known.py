@@ -17,17 +17,21 @@ from conformance.trial.campaign import Case
 from conformance.trial.clause import CLAUSES
 from conformance.trial.family import FAMILIES
 
-_FIELDS = ("case", "reason", "issue", "until")
+_FIELDS = ("case", "reason", "issue", "until", "perhaps")
 
 
 @dataclass(frozen=True)
 class Known:
-    """One entry: the clause, the stored case, why it is tolerated, and until when."""
+    """One entry: the clause, the stored case, why it is tolerated, and until when.
+
+    `perhaps`: its case need not fail. That is for whoever can't know, as a template for many loaders.
+    """
 
     clause: str
     scenario: Scenario
     reason: str
     issue: str = ""
+    perhaps: bool = False
 
 
 def parse_known(entries: Mapping[str, Any], today: datetime.date | None = None) -> dict[str, tuple[Known, ...]]:
@@ -90,7 +94,7 @@ def _entry(clause: str, fields: Any, today: datetime.date) -> Known:
     until = _date(where, fields.get("until"))
     if until and until < today:
         raise AdapterError(f"{where} expired on {until}; mend the loader, or give the entry a later date")
-    return Known(clause, scenario, str(fields["reason"]), str(fields.get("issue", "")))
+    return Known(clause, scenario, str(fields["reason"]), str(fields.get("issue", "")), fields.get("perhaps") is True)
 
 
 def _date(where: str, value: Any) -> datetime.date | None:

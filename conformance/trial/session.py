@@ -5,6 +5,7 @@ Families run when the first of their clauses is asked for, so that a run of one 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 from conformance.contract import AdapterError, Claims
@@ -12,6 +13,7 @@ from conformance.processes.fleet import Fleet
 from conformance.processes.origin import Origin
 from conformance.processes.own_errors import SuiteError
 from conformance.processes.sources import Source
+from conformance.shapes.source import told_of
 from conformance.trace import Scenario
 from conformance.trial.campaign import Campaign, Result, family_clauses, joined, replay
 from conformance.trial.clause import CLAUSES, Clause
@@ -22,6 +24,7 @@ from conformance.trial.tiers import TIERS, Tier
 from conformance.trial.unjudged import hidden_by, not_again, of_nobody, too_seldom
 
 _LONGEST_PATIENCE = 86_400.0
+_LEFT_WITHOUT = {"ranks": 0.5, "drop_last": 0.5, "batch_size": 0.2}
 # Of a run in which the suite itself failed, and of one whose adapter can't be used.
 EXIT_BROKEN, EXIT_INVALID = 3, 4
 
@@ -59,7 +62,9 @@ class Session:
             self.claims: Claims = self.fleet.claims
             self.origin: Origin = self.fleet.origin
             self.known: dict[str, tuple[Known, ...]] = parse_known({**self.fleet.known_failures, **options.known})
-            self.invalid = self._smoke()
+            self.invalid = self._open() or self._smoke()
+            if self.origin.shape is not None and not self.invalid:
+                self.claims = self._assumed()
             self.exit_code = EXIT_INVALID
             # The clause in whose judging the run came to its end before its time, if it did.
             self.ended_by = ""
@@ -67,6 +72,8 @@ class Session:
             self.fleet.close()
             raise
         self._results: dict[str, Result] = {}
+        # The families whose failure that no clause owns was told.
+        self._told: set[str] = set()
         self._known_kinds: dict[str, frozenset[str]] = {}
         self._known_cases: dict[str, tuple[KnownCase, ...]] = {}
 
@@ -86,12 +93,32 @@ class Session:
         faults = (family.smoke(lane, self.claims) for family in FAMILIES.values())
         return next((fault for fault in faults if fault), "")
 
+    def _open(self) -> str:
+        """What an implementation without an adapter must be given, and nothing gives; or ""."""
+        shape = self.origin.shape
+        if shape is None or not shape.open:
+            return ""
+        one = shape.open[0]
+        return (
+            f"{shape.name} must be given {', '.join(shape.open)}, which is no usual name of anything that a loader is "
+            f"asked for; write an adapter that gives {one}: loaderspec init {self.name} begins one"
+        )
+
+    def _assumed(self) -> Claims:
+        """The claims of an implementation whose author has written none."""
+        lane = self.fleet.lanes[0]
+        for family in FAMILIES.values():
+            self.claims = replace(self.claims, **family.assumed(lane, self.claims))
+        return self.claims
+
     def outcome(self, clause: Clause) -> Outcome:
         """The outcome of one clause; the first of a family runs that family's campaign."""
         blank = Outcome(clause.id, clause.level, "NOT CLAIMED", 0)
         if self.invalid:
             note = f"not judged, because the run ended with {self.ended_by}" if self.ended_by else self.invalid
             return replace(blank, status="INVALID", note=note, exit_code=self.exit_code)
+        if clause.id in self.fleet.beyond:
+            return replace(blank, note=self.fleet.beyond[clause.id])
         if not clause.applies(self.claims):
             return blank
         try:
@@ -139,15 +166,17 @@ class Session:
 
     def notes(self) -> tuple[str, ...]:
         """What a reader must know beside the outcomes."""
-        return tuple(note for family in FAMILIES.values() for note in family.notes(self.claims))
+        notes = tuple(note for family in FAMILIES.values() for note in family.notes(self.claims))
+        return (*told_of(self.origin.shape, self.claims), *notes) if self.origin.shape else notes
 
     def _result(self, family: str) -> Result:
         if family not in self._results:
             campaign = Campaign(self.fleet, self.claims, family, self.tier, self.options.seed)
-            self._results[family] = campaign.run(self._known_kinds_of(family))
+            self._results[family] = campaign.run(self.known_kinds_of(family))
         return self._results[family]
 
-    def _known_kinds_of(self, family: str) -> dict[str, frozenset[str]]:
+    def known_kinds_of(self, family: str) -> dict[str, frozenset[str]]:
+        """The kinds of finding that are tolerated of each clause; known failures of a family are replayed once."""
         for clause in CLAUSES.values():
             if family in (clause.family, clause.also):
                 self._replay_known(clause)
@@ -155,17 +184,20 @@ class Session:
 
     def _replay_known(self, clause: Clause) -> str:
         """Replay the clause's known failures, once. The sentence that says that one is stale, or nothing."""
-        if clause.id not in self.known or clause.id in self._known_kinds:
+        if clause.id not in self.known or clause.id in self._known_cases:
             return ""
         found = []
         for known in self.known[clause.id]:
             case, _ = replay(self.fleet, self.claims, clause, known.scenario)
+            if case is None and known.perhaps:
+                continue
             if case is None:
                 stored = f"{clause.id}-{known.scenario.code}"
                 return f"the known failure {stored} does not fail (any more); remove it, or store a case that does"
             found.append(KnownCase(case, known.reason, known.issue))
         self._known_cases[clause.id] = tuple(found)
-        self._known_kinds[clause.id] = frozenset(each.case.finding.kind for each in found)
+        if found:
+            self._known_kinds[clause.id] = frozenset(each.case.finding.kind for each in found)
         return ""
 
     def _replayed(self, clause: Clause, blank: Outcome) -> Outcome:
@@ -185,11 +217,27 @@ class Session:
 
     def _judged(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
         outcome = self._judged_alone(clause, result, blank)
-        # One clause of the family tells it: the first that was asked for and has nothing else to tell.
-        if result.unowned and outcome.status == "HOLDS":
-            (scenario, failure), result.unowned = result.unowned, None
-            return replace(outcome, status="NOT EXERCISED", note=of_nobody(clause, scenario, failure))
+        # One clause tells what a family has: the first that was asked for and has nothing else to tell.
+        for family in (clause.family, clause.also):
+            unowned = self._results[family].unowned if family in self._results else None
+            if unowned and family not in self._told and outcome.status == "HOLDS":
+                self._told.add(family)
+                return replace(outcome, status="NOT EXERCISED", note=of_nobody(clause, *unowned))
         return outcome
+
+    def floor_of(self, clause: Clause, is_short: bool = False) -> int:
+        """In how many cases a clause must have been able to fail, before it is said to hold.
+
+        `is_short`: only a few of the cases were tried, because this loader's workers take long to start.
+        """
+        # A family that is not drawn has as many scenarios at a higher tier as at the gate.
+        is_drawn = FAMILIES[clause.family].drawn is not None
+        share = self.tier.floor_share if is_drawn else min(1.0, self.tier.floor_share)
+        if is_short:
+            share = min(share, TIERS["quick"].floor_share)
+        # There is less to try of a loader that can't be asked for all of it.
+        share *= prod(_LEFT_WITHOUT[name] for name in self.claims.without)
+        return max(1, round(clause.floor * share))
 
     def _judged_alone(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
         exercised = result.exercised[clause.id]
@@ -202,10 +250,7 @@ class Session:
             return replace(outcome, status="NOT EXERCISED", note=note)
         if clause.id in self._known_kinds:
             return replace(outcome, status="KNOWN", note=self._reasons(clause))
-        # A family that is not drawn has as many scenarios at a higher tier as at the gate.
-        is_drawn = FAMILIES[clause.family].drawn is not None
-        share = self.tier.floor_share if is_drawn else min(1.0, self.tier.floor_share)
-        floor = max(1, round(clause.floor * share))
+        floor = self.floor_of(clause, result.is_short)
         if exercised < floor:
             # What a tolerated fault hides is tolerated with it; one that is violated fails the run by itself as well.
             hiding = [each for each in hidden_by(clause) if each in self._known_kinds]

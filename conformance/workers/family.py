@@ -1,8 +1,9 @@
 """The families of chapter 4: worker processes over map-style datasets, and iterable datasets."""
 
 from conformance.loader.runs import runs, without_workers
-from conformance.loader.scenario import from_code, may_fail
+from conformance.loader.scenario import from_code, may_fail, within
 from conformance.loader.simpler import simplified
+from conformance.loader.starting import few
 from conformance.trial.family import Family
 from conformance.workers import drawn, judges, judges_life
 
@@ -22,6 +23,8 @@ FAMILIES = (
         twins=without_workers,
         of_failed_runs=("WORK-1",),
         may_fail=may_fail,
+        within=within,
+        few=few,
     ),
     Family(
         "iterable",
@@ -33,5 +36,7 @@ FAMILIES = (
         simplified,
         of_failed_runs=("WORK-3", "WORK-4"),
         may_fail=may_fail,
+        within=within,
+        few=few,
     ),
 )

@@ -15,24 +15,41 @@ WINGS = ("epochs", "workers", "ahead", "device", "launch", "pipelines", "restart
 # What a room may import of the others, nearest first. What two wings need stands in `loader` (if it is about loaders)
 # or in `trial`; what a wing is asked by the middle is a field of `trial.family.Family`.
 BELOW = {
-    "contract": (),
+    "shapes": (),
+    "contract": ("shapes",),
     "trace": (),
     # What a job that is recorded imports.
     "records": (),
     # What stands in front of a job that is watched, and the command that starts it.
     "watch": ("audit", "records", "trial"),
     "peers": ("contract",),
+    "bridge": ("contract",),
     # A judge of a record may ask the judge of a trace.
     "audit": ("records", "epochs", "loader", "trial", "report"),
-    "processes": ("contract", "trace", "peers"),
-    "trial": ("processes", "contract", "trace"),
-    "loader": ("trial", "processes", "contract", "trace"),
+    "processes": ("contract", "trace", "peers", "shapes", "bridge"),
+    "trial": ("processes", "contract", "trace", "shapes"),
+    "loader": ("trial", "processes", "bridge", "contract", "trace"),
     **dict.fromkeys(WINGS, ("loader", "trial", "processes", "contract", "trace")),
     "clauses": (*WINGS, "trial"),
-    "report": ("clauses", "loader", "trial", "processes", "peers", "contract", "trace"),
+    "report": ("shapes", "clauses", "loader", "trial", "processes", "peers", "bridge", "contract", "trace"),
+    "vectors": ("clauses", "bridge", "loader", "trial", "contract", "trace"),
     "matrix": ("report", "clauses", "trial", "processes", "peers", "contract"),
     "plugin": ("report", "clauses", "trial", "processes", "contract"),
-    "cli": ("audit", "watch", "matrix", "report", "clauses", "trial", "processes", "contract"),
+    "command": (),
+    "claiming": ("report", "shapes", "clauses", "trial", "processes", "contract"),
+    "cli": (
+        "command",
+        "claiming",
+        "audit",
+        "watch",
+        "matrix",
+        "report",
+        "clauses",
+        "trial",
+        "processes",
+        "bridge",
+        "contract",
+    ),
     "conftest": ("plugin",),
     # `check()` and `record()`, which import when they are asked for.
     "": ("report", "trial", "processes", "records"),
@@ -103,7 +120,7 @@ def test_every_room_has_its_walls() -> None:
 def test_the_suite_and_the_reference_do_not_know_each_other() -> None:
     """The reference is judged like any other loader; only the command that shows its plans imports it."""
     both = {(name, other) for name in ALL for other in imported(name) if name.split(".")[0] != other.split(".")[0]}
-    assert {("conformance.cli", "reference.rules.plan")} == both
+    assert {("conformance.command", "reference.rules.plan")} == both
 
 
 def test_no_module_imports_itself_round_a_circle() -> None:
@@ -125,6 +142,8 @@ def test_no_module_imports_itself_round_a_circle() -> None:
         ("conformance.pipelines.run", {"hypothesis", "pytest"}),
         ("conformance.processes.zygote", {"hypothesis", "torch", "pytest"}),
         ("conformance.cli", {"torch"}),
+        ("conformance.command", {"hypothesis", "torch", "numpy", "pytest"}),
+        ("reference.rules.plan", {"torch", "numpy"}),
         ("conformance.watch.watching", {"hypothesis", "torch", "pytest"}),
         ("conformance.records.wrapper", {"hypothesis", "torch", "pytest", "numpy", "json.tool"}),
         ("conformance.plugin", {"hypothesis", "torch", "numpy"}),

@@ -82,6 +82,15 @@ def test_a_corrupt_file_is_read_to_where_it_is_good(tmp_path: Path) -> None:
     assert "rank 0 is corrupt (at byte" in verdict.notes[0]
 
 
+def test_facts_of_other_kinds_are_passed_over(tmp_path: Path) -> None:
+    """Whoever writes a record may tell more."""
+    recorder = start(tmp_path, [whole([[0]])], length=1, close=False)
+    for what in ("weather", "file", "open", "deliveries", "summary"):
+        recorder.say(what, {"loader": 0})
+    recorder.close()
+    assert ([], True) == (found(audited(tmp_path)), audited(tmp_path).recorded)
+
+
 def test_records_of_hosts_are_brought_together_in_folders(tmp_path: Path) -> None:
     """At any depth."""
     start(tmp_path / "a", [whole([[0, 1]])], 0, 2, length=4)

@@ -158,7 +158,9 @@ NOT_FOUND = {
     "harness_leaves": "harness_leaves can't be imported: it raises SystemExit: 3; fix it",
     "wrong.py": "wrong.py can't be imported: it raises SyntaxError: ",
     "nothing.py": "nothing.py has no load(request), no submodule 'loaderspec' that has one, and no Options and "
-    "DataLoader of PopTorch's shape; write an adapter with claims = dict(...) and def load(request): ...",
+    "DataLoader of PopTorch's shape; nor is it a class or function with parameters of the usual names (dataset, "
+    "batch_size, ...); write an adapter with claims = dict(...) and def load(request): ...",
+    "shaped.py": "of One and Two in it one can be judged as it stands: --impl=shaped.py:One",
     "adapter.py:Mine": "adapter.py has no attribute 'Mine', which --impl=adapter.py:Mine asks for; check the name",
     "torch-exact:Mine": "torch-exact has no attribute 'Mine'",
     "number.py": "number.py has no load(request)",
@@ -191,6 +193,7 @@ def test_what_is_no_implementation_gets_a_sentence(spec: str) -> None:
     write("wrong.py", "def load(request:\n")
     write("nothing.py", "")
     write("number.py", "load = 7\n")
+    write("shaped.py", "class One:\n    def __init__(self, dataset): pass\nclass Two(One):\n    pass\n")
     write("known.py", ADAPTER + "known_failures = 'PART-1'\n")
     write("unclear.py", ADAPTER + "claims = dict(shufle='global')\n")
     with pytest.raises(AdapterError) as error:

@@ -83,19 +83,19 @@ def test_another_seed_tries_other_scenarios() -> None:
     tried = []
     for seed in (0, 1):
         with campaign(plain_loader.load, seed=seed) as drawing:
-            tried.append(drawing._tried())
+            tried.append(drawing.tried())
     assert tried[0] != tried[1]
 
 
 def test_what_lies_in_the_folder_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hypothesis draws constants out of local modules; a campaign does not."""
     with campaign(plain_loader.load) as drawing:
-        before = drawing._tried()
+        before = drawing.tried()
         (tmp_path / "harness_numbers.py").write_text("NUMBERS = [4711, 12345, 17, 23]\n")
         monkeypatch.syspath_prepend(str(tmp_path))
         monkeypatch.chdir(tmp_path)
         __import__("harness_numbers")
-        assert before == drawing._tried()
+        assert before == drawing.tried()
 
 
 def test_a_scenario_is_run_once() -> None:

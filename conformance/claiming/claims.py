@@ -1,0 +1,108 @@
+"""The command `loaderspec claims TARGET`: shows what a loader can promise, and writes it into its adapter."""
+
+import argparse
+import ast
+import re
+import sys
+import textwrap
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from conformance.claiming.init import EXIT_DONE, EXIT_USAGE, beside, place_of
+from conformance.claiming.search import NOT_LOOKED_FOR, Findings, Search, Tried, made_of
+from conformance.contract import AdapterError
+from conformance.processes.sources import source_of
+from conformance.shapes.source import adapter, claims_lines
+from conformance.trial.session import Options, Session
+from conformance.trial.words import printable
+
+_COLUMNS = 110
+_NO_PROMISE = """\
+THIS IS NO PROMISE. It is what held in {tier} cases of small datasets, on one machine. A loader promises what its
+author knows that it does: strike out what is so by chance, and sign the rest by putting it into the adapter."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `loaderspec claims`."""
+    parser.add_argument("target", help="what --impl takes: an adapter, or a class or function that needs none")
+    parser.add_argument("--tier", default="gate", help="how much is tried: quick, gate (default) or deep")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the scenarios")
+    parser.add_argument("--patience", type=float, default=10.0, help="seconds a rank may take over one scenario")
+    parser.add_argument("--write", action="store_true", help="put what holds into the adapter, or write one with it")
+
+
+def claims(given: argparse.Namespace) -> int:
+    """Find out what holds and show it. Code 4 if the adapter can't be used."""
+    try:
+        source, name = source_of(given.target)
+        with Session(source, name, Options(tier=given.tier, seed=given.seed, patience=given.patience)) as session:
+            if session.invalid:
+                raise AdapterError(session.invalid)
+            found = Search(session).run()
+            shape = session.origin.shape
+        print(printable("\n".join(shown(found, name, given.tier))))
+        if given.write:
+            holds = dict(made_of(found.claims))
+            path = Path(place_of(given.target) or given.target) if shape is None else beside(given.target, shape)
+            text = rewritten(path, holds) if path.exists() else ""
+            if not text and shape is not None:
+                text = adapter(shape, place_of(given.target), holds)
+            path.write_text(text, encoding="utf-8")
+            print(f"written to {path}")
+    except (AdapterError, OSError) as error:
+        print(printable(f"loaderspec: {given.target}: {error}"), file=sys.stderr)
+        return EXIT_USAGE
+    return EXIT_DONE
+
+
+def shown(found: Findings, name: str, tier: str) -> list[str]:
+    """The findings for a person: a paragraph a claim, what is violated anyway, and the claims for an adapter."""
+    lines = [f"what {name} could claim", ""]
+    for claim, tried in groupby((each for each in found.tried if not each.skipped), lambda each: each.claim):
+        lines += _wrapped(f"{claim:<17}", "; ".join(map(_told, tried)))
+    if found.always:
+        lines += ["", "violated whatever is claimed"]
+        lines += [line for case in found.always for line in _wrapped(f"  {case.clause:<15}", _refuted(case))]
+    reasons: dict[str, list[str]] = {}
+    for each in found.tried:
+        if each.skipped:
+            reasons.setdefault(each.reason, []).append(each.claim if each.claim != "hooks" else each.value)
+    skipped = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
+    lines += ["", *_wrapped("not tried        ", skipped)] if skipped else []
+    lines += ["", *_wrapped("not looked for   ", f"{', '.join(NOT_LOOKED_FOR)}: claim what it is meant to do"), ""]
+    return [*lines, *claims_lines(dict(made_of(found.claims))), "", *_NO_PROMISE.format(tier=tier).split("\n")]
+
+
+def _wrapped(head: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        head + text, _COLUMNS, subsequent_indent=" " * len(head), break_on_hyphens=False, break_long_words=False
+    )
+
+
+def _told(tried: Tried) -> str:
+    value = f'"{tried.value}"' if isinstance(tried.value, str) else str(tried.value)
+    if tried.holds:
+        return f"{value}: holds in {tried.cases} cases" if tried.cases else f"{value}: holds"
+    return f"{value}: no, {_refuted(tried.case) if tried.case else tried.reason}"
+
+
+def _refuted(case: Any) -> str:
+    """``PART-1-n1,w2,b1,keep: rank 1: 0 <- sample 0 again``."""
+    delivered = case.finding.delivered
+    pointed = next((line for line in delivered if "<-" in line), delivered[0] if delivered else case.finding.expected)
+    return f"{case.id}: {re.sub(' +', ' ', pointed)}"
+
+
+def rewritten(path: Path, claims: dict[str, Any]) -> str:
+    """The text of an adapter with other claims. AdapterError if it has no `claims = ...` of its own."""
+    if path.suffix != ".py" or not path.is_file():
+        raise AdapterError(f"{path} is no file of an adapter; put the claims where they belong by hand")
+    text = path.read_text(encoding="utf-8")
+    lines = text.split("\n")
+    for each in ast.parse(text).body:
+        target = each.targets[0] if isinstance(each, ast.Assign) else getattr(each, "target", None)
+        if isinstance(target, ast.Name) and target.id == "claims":
+            lines[each.lineno - 1 : each.end_lineno] = claims_lines(claims)
+            return "\n".join(lines)
+    raise AdapterError(f"{path} has no `claims = ...` at its top; put the claims where they belong by hand")
