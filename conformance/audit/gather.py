@@ -284,7 +284,7 @@ class _Open:
         self.group, self.epoch, self.key, self.rank, self.seen = group, epoch, key, rank, seen
         self.iterator = iterator
         self._length = length
-        self._order = Order(seen)
+        self._order = Order(seen, narrow=0 < length <= 1 << 32)
 
     def add(self, ids: npt.NDArray[Any], sizes: npt.NDArray[Any], workers: npt.NDArray[np.int16]) -> None:
         """Batches that came, in their order."""

@@ -119,17 +119,21 @@ class Summary:
 
 
 class Order:
-    """The order of a rank's epoch while it is read: a hash over the ids, told at some steps."""
+    """The order of a rank's epoch while it is read: a hash over the ids, told at some steps.
 
-    def __init__(self, seen: RankSeen) -> None:
+    `narrow`: all ids are below 2^32, however the blocks are that they come in.
+    """
+
+    def __init__(self, seen: RankSeen, narrow: bool = False) -> None:
         self._seen = seen
+        self._kind = "<u4" if narrow else "<i8"
         self._hash = hashlib.sha1(usedforsecurity=False)
         self._last = 0
 
     def add(self, ids: npt.NDArray[Any], ends: npt.NDArray[np.int64]) -> None:
         """A block of ids, and where each of its steps ends in it. The seen's `steps` are those before the block."""
         # Of a digest half is enough to tell orders apart.
-        plain = np.ascontiguousarray(ids[:, 0] if ids.ndim == 2 else ids.astype("<i8"))
+        plain = np.ascontiguousarray(ids[:, 0] if ids.ndim == 2 else ids.astype(self._kind, copy=False))
         before, after = self._seen.steps, self._seen.steps + len(ends)
         done = 0
         step = 1 << before.bit_length()
@@ -236,5 +240,4 @@ def mixed(ids: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     spread *= np.uint64(0x9E3779B97F4A7C15)
     spread ^= spread >> np.uint64(32)
     spread *= np.uint64(0xD6E8FEB86659FD93)
-    spread ^= spread >> np.uint64(32)
     return spread

@@ -71,12 +71,15 @@ class Delivery:
         state = watching()
         state.hello()
         self.loader = state.number(loader, frame)
-        self.epoch = state.recorder.epoch(self.loader, facts.epoch(loader, frame))
+        about = facts.epoch(loader, frame)
+        self.epoch = state.recorder.epoch(self.loader, about)
         self.key = state.recorder.iterator(self.loader, self.epoch)
         self.drawn: Any = None
         self._process = os.getpid()
         self._generation = generation
         self._by_content = getattr(loader, "_dataset_kind", 0) == 1 or state.identify is not None
+        # A loop that asks for no more than len() has had all that the sampler has.
+        self._whole_at = None if self._by_content else about["steps"]
         self._below = base_indices(loader.dataset)
         self._sent: dict[int, deque[Any]] = {}
         self._came = 0
@@ -138,6 +141,8 @@ class Delivery:
         if not self._over and self._process == os.getpid():
             self._over = True
             _open.discard(self)
+            if how == "left" and self._came and self._came == self._whole_at:
+                how = "whole"
             watching().recorder.end_of_epoch(self.loader, self.epoch, how)
 
     def stops(self) -> bool:

@@ -9,10 +9,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.records.wrapper import FOLDER as RECORD
+
 FOLDER = "LOADERSPEC_WATCH"
 HOME = "LOADERSPEC_WATCH_HOME"
 OPTIONS = "LOADERSPEC_WATCH_OPTIONS"
 SITE = Path(__file__).parent / "site"
+# For the .pth of an installed wheel, which runs where PYTHONPATH does not count: `python -I`, or a script that sets it.
+SITE_NAME = "LOADERSPEC_WATCH_SITE"
 
 
 class NoIdentity(LookupError):
@@ -45,7 +49,9 @@ def environment(folder: Path, options: Options, of: dict[str, str]) -> dict[str,
     return {
         **of,
         "PYTHONPATH": os.pathsep.join(path),
+        SITE_NAME: str(SITE),
         FOLDER: str(folder.resolve()),
+        RECORD: str(folder.resolve()),
         HOME: home,
         OPTIONS: json.dumps(told),
     }

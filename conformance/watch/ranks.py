@@ -16,6 +16,7 @@ import time
 import traceback
 from typing import Any
 
+from conformance.records.wrapper import FOLDER as RECORD
 from conformance.watch.options import FOLDER, OPTIONS
 from conformance.watch.targets import SetUp, Unfit, imported, loaders, parameters, shortable, shorten
 from conformance.watch.watching import unwatched
@@ -128,6 +129,7 @@ def _become(rank: int, where: dict[str, Any], setup: SetUp, meeting: str) -> Non
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": where["port"],
         FOLDER: where["folder"],
+        RECORD: where["folder"],
         OPTIONS: json.dumps({**json.loads(os.environ.get(OPTIONS) or "{}"), "deadline": where["deadline"]}),
     }
     os.environ.update({name: str(value) for name, value in place.items()})

@@ -82,6 +82,19 @@ def test_a_tap_that_fails_is_told_and_not_felt(tmp_path: Path) -> None:
     assert "conformance" in failed.words[1]
 
 
+def test_the_pth_of_a_wheel_hooks_where_the_path_does_not_count(tmp_path: Path) -> None:
+    """`python -I`, as from a site-packages with that file; without the variable it does nothing."""
+    installed = tmp_path / "installed"
+    installed.mkdir()
+    (installed / "loaderspec-watch.pth").write_text((SITE / "loaderspec-watch.pth").read_text())
+    before = f"import sys; before = list(sys.path); import site; site.addsitedir({str(installed)!r}); "
+    program = f"{before}print(set(sys.path) - set(before) == {{{str(installed)!r}}}, '_loaderspec_hook' in sys.modules)"
+    assert "True True\n" == python(tmp_path, "-I", "-c", program).stdout
+    assert ["hello"] == [each.what for each in said(tmp_path)]
+    alone = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    assert "True False\n" == alone.stdout
+
+
 def test_another_interpreter_finds_the_taps(tmp_path: Path) -> None:
     """A Python in which loaderspec is not installed imports it from where the command has it."""
     program = "import conformance.watch.watching as ours; print(ours.__file__)"
