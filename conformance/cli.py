@@ -65,6 +65,7 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tier", default="gate", help="how much is tried: quick, gate (default) or deep")
     parser.add_argument("--seed", default="0", help="seed of the scenarios: a number, or 'random'")
     parser.add_argument("--patience", type=float, default=10.0, help="seconds a rank may take over one scenario")
+    parser.add_argument("--time-limit", type=float, help="seconds after which the run ends with the verdicts so far")
     parser.add_argument("--strict", action="store_true", help="a violated SHOULD fails the run as well")
     parser.add_argument("--case", help="replay one case, for example PART-1-n1,w2,b1,keep")
     parser.add_argument("--known", help="TOML file of known failures")
@@ -83,6 +84,7 @@ def _run(given: argparse.Namespace) -> int:
             seed=random_seed(given.seed),
             patience=given.patience,
             strict=given.strict,
+            time_limit=given.time_limit,
             known=read_known(Path(given.known)) if given.known else {},
             case=parse_case(given.case) if given.case else None,
         )

@@ -103,7 +103,7 @@ def run(lane: Lane, name: str, how: Circumstances) -> Run:
     ranks = [0] if how.scenario.refusal else range(how.scenario.world_size)
     tasks = [_task(lane, how, rank) for rank in ranks]
     patience = patience_with(how.scenario, lane.patience)
-    return Run(name, lane.run(tasks, shift=how.other_process, patience=patience))
+    return Run(name, lane.run(tasks, shift=how.other_process, patience=patience, in_stages=True))
 
 
 def _task(lane: Lane, how: Circumstances, rank: int) -> Task:

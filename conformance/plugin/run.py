@@ -131,6 +131,7 @@ def options_of(config: pytest.Config) -> Options:
         tier=config.getoption("loaderspec_tier"),
         seed=plugin_report.seed_of(config),
         patience=config.getoption("loaderspec_patience"),
+        time_limit=config.getoption("loaderspec_time_limit"),
         # pytest has a --strict of its own; whoever types it means ours as well.
         strict=config.getoption("loaderspec_strict") or "--strict" in config.invocation_params.args,
         known=read_known(Path(known)) if known else {},

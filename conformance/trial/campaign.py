@@ -6,7 +6,7 @@ processes, and only what shows there as well is reported.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,6 +55,10 @@ class Result:
     cases: dict[str, Case] = field(default_factory=dict)
     # Violated once, and not again in new processes.
     unconfirmed: dict[str, Scenario] = field(default_factory=dict)
+    # Violated by a hang, which was not waited for a second time: hangs had taken too long.
+    unwaited: dict[str, Scenario] = field(default_factory=dict)
+    # How many scenarios were not tried, because others had hung or the time was over.
+    untried: int = 0
     # The smallest scenario whose main run failed without any clause saying so, and how it failed.
     unowned: tuple[Scenario, str] | None = None
 
@@ -66,6 +70,8 @@ def joined(one: Result, other: Result) -> Result:
         exercised,
         {**other.cases, **one.cases},
         {**other.unconfirmed, **one.unconfirmed},
+        {**other.unwaited, **one.unwaited},
+        one.untried + other.untried,
         one.unowned or other.unowned,
     )
 
@@ -73,21 +79,32 @@ def joined(one: Result, other: Result) -> Result:
 class Campaign:
     """The runs and verdicts of one family, by its name, against one fleet.
 
-    `examples`: how many scenarios are drawn, if not as many as the family says for the tier.
+    `examples`: how many scenarios are drawn, if not as many as the family says for the tier. Once `is_over`, nothing
+    more is tried, and what was found is confirmed.
     """
 
     def __init__(
-        self, fleet: Fleet, claims: Claims, family: str, tier: Tier, seed: int = 0, examples: int | None = None
+        self,
+        fleet: Fleet,
+        claims: Claims,
+        family: str,
+        tier: Tier,
+        seed: int = 0,
+        examples: int | None = None,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
         self.fleet = fleet
         self.claims = claims
         self.family: Family[Any] = FAMILIES[family]
         self.tier = tier
         self.seed = seed
+        self.is_over = is_over
         self.clauses = family_clauses(family, claims)
         self._examples = self.family.examples.get(tier.name, 0) if examples is None else examples
         self._verdicts: dict[Scenario, dict[str, Verdict]] = {}
         self._hangs: Counter[str] = Counter()
+        self._hung: set[Scenario] = set()
+        self._again: dict[Scenario, Trace] = {}
         self._unowned: dict[Scenario, str] = {}
 
     @property
@@ -117,7 +134,8 @@ class Campaign:
         tried = self.tried()
         ahead = self._run_ahead([scenario for scenario in tried if scenario.waits])
         for scenario in tried:
-            if self._has_hung_enough(scenario) and scenario not in self._verdicts:
+            if scenario not in self._verdicts and (self._has_hung_enough(scenario) or self.is_over()):
+                result.untried += 1
                 continue
             for clause_id, verdict in self._judge(scenario, ahead.get(scenario)).items():
                 result.exercised[clause_id] += verdict is not None
@@ -128,14 +146,26 @@ class Campaign:
     def _failure_of_nobody(self) -> tuple[Scenario, str] | None:
         """The smallest run that failed and that no clause accuses, if it fails in new processes too."""
         for scenario in sorted(self._unowned, key=_size)[:_CONFIRMATIONS]:
+            if scenario in self._hung and self._may_not_confirm():
+                return scenario, self._unowned[scenario]
             self.fleet.renew()
-            trace = observe(self.fleet.lanes[0], self.family, scenario)
+            with self.fleet.whole_patience():
+                trace = observe(self.fleet.lanes[0], self.family, scenario)
             failure = unowned_failure(self.family, self.claims, trace, self._verdicts_on(trace))
             if failure:
                 return scenario, failure
         return None
 
+    def _may_not_wait(self, more: float = 0.0) -> bool:
+        """Whether the run has waited for hangs as long as it may."""
+        return self.fleet.hangs.seconds > (self.tier.hangs + more) * self.fleet.patience
+
+    def _may_not_confirm(self) -> bool:
+        return self.fleet.hangs.confirmed > 0 and self._may_not_wait(self.tier.again)
+
     def _has_hung_enough(self, scenario: Scenario) -> bool:
+        if self._may_not_wait() and self._hung:
+            return True
         about = self.family.blamed(scenario)
         return self._hangs[about] >= (_TOLERATED_HANGS_OF_EACH if about else _TOLERATED_HANGS)
 
@@ -148,11 +178,27 @@ class Campaign:
         others = sorted(self._violating(clause, known), key=_size)
         spread = others[:: max(1, len(others) // _CONFIRMATIONS)]
         for scenario in dict.fromkeys([smallest, *others[: _CONFIRMATIONS - 1], *spread]):
-            case, _ = replay(self.fleet, self.claims, clause, scenario)
+            if scenario in self._hung and scenario not in self._again and self._may_not_confirm():
+                result.unwaited[clause.id] = scenario
+                return
+            case = self._replayed(clause, scenario)
             if case:
                 result.cases[clause.id] = case
                 return
         result.unconfirmed[clause.id] = smallest
+
+    def _replayed(self, clause: Clause, scenario: Scenario) -> Case | None:
+        """The case as new processes show it. A hang is waited for once, for all the clauses that it violates."""
+        if scenario not in self._hung:
+            return replay(self.fleet, self.claims, clause, scenario)[0]
+        if scenario not in self._again:
+            self.fleet.hangs.confirmed += 1
+            self.fleet.renew()
+            with self.fleet.whole_patience():
+                self._again[scenario] = observe(self.fleet.lanes[0], self.family, scenario)
+        with self.fleet.whole_patience():
+            verdict, self._again[scenario] = verdict_of(self.fleet, self.claims, clause, self._again[scenario])
+        return Case(clause.id, scenario, verdict[0], self._again[scenario]) if verdict else None
 
     def _violating(self, clause: Clause, known: frozenset[str]) -> list[Scenario]:
         return [scenario for scenario, verdicts in self._verdicts.items() if _news(verdicts[clause.id], known)]
@@ -202,6 +248,8 @@ class Campaign:
         if scenario not in self._verdicts:
             trace = trace or self.observed(self.fleet.lanes[0], scenario)
             self._hangs[self.family.blamed(scenario)] += trace.hung
+            if trace.hung:
+                self._hung.add(scenario)
             self._verdicts[scenario] = self._verdicts_on(trace)
             failure = unowned_failure(self.family, self.claims, trace, self._verdicts[scenario])
             if failure:
@@ -228,18 +276,27 @@ class Campaign:
         if self.family.drawn is None:
             return violating[0]
         limit = self._hangs.total() + _TOLERATED_HANGS
+        is_about_hangs = self._hung.issuperset(violating)
+        # The first such case of a run is always made smaller, and confirmed.
+        must_not_wait = is_about_hangs and self.fleet.hangs.searches > 0 and self._may_not_wait()
+        self.fleet.hangs.searches += is_about_hangs
 
         def violates(scenario: Scenario) -> bool:
-            if self._hangs.total() >= limit and scenario not in self._verdicts:
+            has_hung_enough = self._hangs.total() >= limit or must_not_wait
+            if scenario not in self._verdicts and (has_hung_enough or self.is_over()):
                 return False
             if self._within(scenario) != scenario:
                 return False
             return _news(self._judge(scenario)[clause.id], known)
 
+        if is_about_hangs and any(map(self._has_hung_enough, violating)):
+            # Nearly everything hangs: none of the few hangs that are left is to be spent on what is larger.
+            shorter: Scenario = self.family.smaller(min(violating, key=_size), violates)
+            return shorter
         try:
             found = find(self._drawn(), violates, self._examples, self.seed)
         except NoSuchExample:
-            found = min(violating, key=_size)
+            found = min(self._violating(clause, known), key=_size)
         smallest: Scenario = self.family.smaller(found, violates)
         return smallest
 
@@ -256,7 +313,8 @@ def verdict_of(fleet: Fleet, claims: Claims, clause: Clause, trace: Trace) -> tu
 def replay(fleet: Fleet, claims: Claims, clause: Clause, scenario: Scenario) -> tuple[Case | None, bool]:
     """Run one scenario in new processes: the case if the clause is violated, and whether it could have been."""
     fleet.renew()
-    verdict, trace = verdict_of(fleet, claims, clause, observe(fleet.lanes[0], FAMILIES[clause.family], scenario))
+    with fleet.whole_patience():
+        verdict, trace = verdict_of(fleet, claims, clause, observe(fleet.lanes[0], FAMILIES[clause.family], scenario))
     return (Case(clause.id, scenario, verdict[0], trace) if verdict else None), verdict is not None
 
 

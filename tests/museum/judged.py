@@ -56,7 +56,7 @@ def violated(report: Report) -> dict[str, str]:
 @contextmanager
 def drawn_once() -> Iterator[None]:
     """Draw the scenarios of equal claims once: drawing costs as much as reading a loader of the museum."""
-    draw = Campaign._tried
+    draw = Campaign.tried
     known: dict[object, list[Scenario]] = {}
 
     def tried(campaign: Campaign) -> list[Scenario]:
@@ -65,8 +65,8 @@ def drawn_once() -> Iterator[None]:
             known[key] = draw(campaign)
         return known[key]
 
-    Campaign._tried = tried  # type: ignore[method-assign]
+    Campaign.tried = tried  # type: ignore[method-assign]
     try:
         yield
     finally:
-        Campaign._tried = draw  # type: ignore[method-assign]
+        Campaign.tried = draw  # type: ignore[method-assign]
