@@ -6,19 +6,21 @@
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.claiming import claims, init
-from conformance.clauses import CLAUSES
+from conformance.clauses import CLAUSES, FAMILIES
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
 from conformance.processes.sources import source_of
 from conformance.report import commands as reports
-from conformance.report import forms
+from conformance.report import forms, progress
 from conformance.report.output import Wanted, block, random_seed, refuse_unwritable, write_files
 from conformance.report.text import summary
 from conformance.trial.known import parse_case, read_known
+from conformance.trial.progress import nothing
 from conformance.trial.session import Options, Session
 from conformance.trial.words import printable
 
@@ -66,6 +68,7 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", default="0", help="seed of the scenarios: a number, or 'random'")
     parser.add_argument("--patience", type=float, default=10.0, help="seconds a rank may take over one scenario")
     parser.add_argument("--time-limit", type=float, help="seconds after which the run ends with the verdicts so far")
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing on standard error while it works")
     parser.add_argument("--strict", action="store_true", help="a violated SHOULD fails the run as well")
     parser.add_argument("--case", help="replay one case, for example PART-1-n1,w2,b1,keep")
     parser.add_argument("--known", help="TOML file of known failures")
@@ -88,8 +91,13 @@ def _run(given: argparse.Namespace) -> int:
             known=read_known(Path(given.known)) if given.known else {},
             case=parse_case(given.case) if given.case else None,
         )
+        began = time.monotonic()
         source, name = source_of(given.impl)
-        with Session(source, name, options) as session:
+        if not given.quiet:
+            print(printable(progress.first_line(name, options.tier, len(FAMILIES))), file=sys.stderr, flush=True)
+        is_seen = sys.stderr.isatty() and not given.quiet
+        shows = progress.Line(progress.on_standard_error) if is_seen else nothing
+        with Session(source, name, options, shows) as session:
             report = session.report()
             invalid = session.invalid
     except AdapterError as error:
@@ -107,6 +115,8 @@ def _run(given: argparse.Namespace) -> int:
     print(summary(report))
     if unwritten:
         print(f"loaderspec: {unwritten}", file=sys.stderr)
+    if not given.quiet:
+        print(f"judged in {time.monotonic() - began:.1f} s", file=sys.stderr)
     return report.exit_code
 
 

@@ -19,6 +19,7 @@ from conformance.trace import Scenario, Trace
 from conformance.trial.clause import CLAUSES, Clause, Finding, Verdict
 from conformance.trial.drawing import draw, find
 from conformance.trial.family import FAMILIES, Family, observe, with_twins
+from conformance.trial.progress import Progress, Shows, nothing
 from conformance.trial.tiers import Tier
 
 # Scenarios that hang cost the whole patience each: a family tolerates this many, and again while looking for a smaller
@@ -80,7 +81,7 @@ class Campaign:
     """The runs and verdicts of one family, by its name, against one fleet.
 
     `examples`: how many scenarios are drawn, if not as many as the family says for the tier. Once `is_over`, nothing
-    more is tried, and what was found is confirmed.
+    more is tried, and what was found is confirmed. `shows` is told how far it is.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class Campaign:
         seed: int = 0,
         examples: int | None = None,
         is_over: Callable[[], bool] = lambda: False,
+        shows: Shows = nothing,
     ) -> None:
         self.fleet = fleet
         self.claims = claims
@@ -99,6 +101,7 @@ class Campaign:
         self.tier = tier
         self.seed = seed
         self.is_over = is_over
+        self.shows = shows
         self.clauses = family_clauses(family, claims)
         self._examples = self.family.examples.get(tier.name, 0) if examples is None else examples
         self._verdicts: dict[Scenario, dict[str, Verdict]] = {}
@@ -133,7 +136,8 @@ class Campaign:
             return result, violated
         tried = self.tried()
         ahead = self._run_ahead([scenario for scenario in tried if scenario.waits])
-        for scenario in tried:
+        for at, scenario in enumerate(tried):
+            self.shows(Progress(self.family.name, at, len(tried), len(self._hung), len(violated)))
             if scenario not in self._verdicts and (self._has_hung_enough(scenario) or self.is_over()):
                 result.untried += 1
                 continue
@@ -141,6 +145,7 @@ class Campaign:
                 result.exercised[clause_id] += verdict is not None
                 if _news(verdict, known_kinds.get(clause_id, frozenset())):
                     violated.add(clause_id)
+        self.shows(Progress(self.family.name, len(tried), len(tried), len(self._hung), len(violated)))
         return result, violated
 
     def _failure_of_nobody(self) -> tuple[Scenario, str] | None:

@@ -21,6 +21,7 @@ from conformance.trial.clause import CLAUSES, Clause
 from conformance.trial.family import FAMILIES
 from conformance.trial.known import Known, parse_known
 from conformance.trial.outcome import KnownCase, Outcome, Report
+from conformance.trial.progress import Shows, nothing
 from conformance.trial.tiers import TIERS, Tier
 from conformance.trial.unjudged import hidden_by, not_again, of_nobody, too_seldom, unwaited
 
@@ -60,7 +61,8 @@ class Options:
 class Session:
     """A fleet with its outcomes so far. Use it as a context manager. AdapterError if the adapter can't be used."""
 
-    def __init__(self, source: Source, name: str, options: Options) -> None:
+    def __init__(self, source: Source, name: str, options: Options, shows: Shows = nothing) -> None:
+        self.shows = shows
         self._began = time.monotonic()
         self.name = name
         self.options = options
@@ -178,7 +180,9 @@ class Session:
 
     def _result(self, family: str) -> Result:
         if family not in self._results:
-            campaign = Campaign(self.fleet, self.claims, family, self.tier, self.options.seed, is_over=self._is_over)
+            campaign = Campaign(
+                self.fleet, self.claims, family, self.tier, self.options.seed, is_over=self._is_over, shows=self.shows
+            )
             self._results[family] = campaign.run(self.known_kinds_of(family))
         return self._results[family]
 
