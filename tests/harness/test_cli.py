@@ -18,10 +18,10 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_green_run_ends_with_0(capfd: pytest.CaptureFixture[str]) -> None:
-    """The table and the counts are printed, and no file is left."""
+    """The table and the counts are printed; what is judged and how long it took is told beside; no file is left."""
     assert 0 == main(["run", runs.PLAIN, "--tier=quick"])
     out, err = capfd.readouterr()
-    assert "" == err
+    assert re.fullmatch(rf"judging {re.escape(runs.PLAIN)}: quick, \d+ families\njudged in [\d.]+ s\n", err)
     assert re.search(r"^PART-1 +HOLDS", out, re.M)
     assert [] == list(Path().iterdir())
 

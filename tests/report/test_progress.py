@@ -32,4 +32,4 @@ def test_a_line_is_rewritten_now_and_then_and_taken_away() -> None:
     for tried in (0, 1, 2, 3):
         line(Progress("map", tried, 3))
     line(Progress("life", 0, 3))
-    assert ["map: 0 of 3 cases", "map: 2 of 3 cases", "", "life: 0 of 3 cases"] == shown[:4] or shown[2] == ""
+    assert ["map: 0 of 3 cases", "map: 2 of 3 cases", "", "life: 0 of 3 cases"] == shown
