@@ -9,6 +9,7 @@ import shlex
 import textwrap
 from collections.abc import Iterator
 from dataclasses import fields
+from html import escape
 from pathlib import Path
 
 from conformance.report.choice import has_script
@@ -55,6 +56,23 @@ class PrintedReport(Report):
 
     def __str__(self) -> str:
         return summary(self)
+
+    def _repr_html_(self) -> str:
+        """The table as a notebook shows it, failures first, with the guarantees below."""
+        judged = [outcome for outcome in self.outcomes if outcome.status != "NOT CLAIMED"]
+        rows = [_cells(outcome) for outcome in sorted(judged, key=lambda outcome: not outcome.fails(self.strict))]
+        head = "".join(f"<th>{name}</th>" for name in ("clause", "outcome", "exercised", "smallest case"))
+        table = f"<table><tr>{head}</tr>{''.join(rows)}</table>"
+        told = (f"guarantees: {guarantee_line(self)}", f"{self.implementation}: {_counts(self)}")
+        return f"{table}{''.join(f'<p>{escape(printable(line))}</p>' for line in told)}"
+
+
+def _cells(outcome: Outcome) -> str:
+    case = outcome.case.scenario.code if outcome.case else outcome.note
+    title = escape(clause_text(outcome.clause).sentence)
+    cells = (_status(outcome), str(outcome.exercised), printable(case))
+    shown = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+    return f'<tr><td title="{title}">{outcome.clause}</td>{shown}</tr>'
 
 
 def printed(report: Report) -> PrintedReport:

@@ -30,8 +30,8 @@ BELOW = {
     "claiming": ("report", "shapes", "clauses", "trial", "processes", "contract"),
     "cli": ("claiming", "matrix", "report", "clauses", "trial", "processes", "contract"),
     "conftest": ("plugin",),
-    # `check()`, which imports when it is called.
-    "": ("report", "trial", "processes"),
+    # `check()` and `parametrize_with_clauses()`, which import when they are called.
+    "": ("plugin", "report", "trial", "processes"),
 }
 
 
