@@ -8,17 +8,21 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from conformance.claiming import claims, init
-from conformance.clauses import CLAUSES, FAMILIES
+from conformance.clauses import FAMILIES
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
+from conformance.processes.origin import installed
 from conformance.processes.sources import source_of
 from conformance.report import commands as reports
+from conformance.report import explained as explain
 from conformance.report import forms, progress
 from conformance.report.output import Wanted, block, random_seed, refuse_unwritable, write_files
 from conformance.report.text import summary
+from conformance.trial.clause import named
 from conformance.trial.known import parse_case, read_known
 from conformance.trial.progress import nothing
 from conformance.trial.session import Options, Session
@@ -32,10 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     suite itself failed.
     """
     parser = argparse.ArgumentParser(prog="loaderspec", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"loaderspec {installed('loaderspec') or '(a clone)'}")
     commands = parser.add_subparsers(dest="command", required=True)
     _run_arguments(commands.add_parser("run", help="judge an implementation, like pytest conformance --impl=..."))
-    explain = commands.add_parser("explain", help="print a clause")
-    explain.add_argument("clause", nargs="?", help="a clause id such as PART-1; without one, all are listed")
+    explain.add_arguments(commands.add_parser("explain", help="print a clause, or what a case asks for"))
     words = sys.argv[1:] if arguments is None else list(arguments)
     plan = commands.add_parser("plan", help="the numbers of an epoch: batches, ranks, replicas, steps", add_help=False)
     # The reference needs torch, which is not there where a loader without torch is judged.
@@ -48,11 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     reports.add_verify_arguments(verify)
     claims.add_arguments(commands.add_parser("claims", help="find out what a loader can promise"))
     init.add_arguments(commands.add_parser("init", help="write the adapter of a class or function"))
+    if not words:
+        parser.print_help()
+        return EXIT_GREEN
+    near = get_close_matches(words[0], commands.choices, 1) if words[0] not in commands.choices else []
+    if near:
+        parser.error(f"there is no command {words[0]!r}; did you mean {near[0]!r}?")
     given = parser.parse_args(words)
     return {
         "run": _run,
         "plan": _plan,
-        "explain": _explain,
+        "explain": explain.explained,
         "peers": lambda given: matrix_command.peers(),
         "matrix": matrix_command.matrix,
         "report": reports.report,
@@ -68,6 +78,8 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", default="0", help="seed of the scenarios: a number, or 'random'")
     parser.add_argument("--patience", type=float, default=10.0, help="seconds a rank may take over one scenario")
     parser.add_argument("--time-limit", type=float, help="seconds after which the run ends with the verdicts so far")
+    parser.add_argument("-k", metavar="WORDS", help="only the clauses that these name, for example 'PART or COUNT-1'")
+    parser.add_argument("-n", metavar="N", help="in so many processes, by pytest, whose output it then is")
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing on standard error while it works")
     parser.add_argument("--strict", action="store_true", help="a violated SHOULD fails the run as well")
     parser.add_argument("--case", help="replay one case, for example PART-1-n1,w2,b1,keep")
@@ -78,6 +90,8 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
+    if given.n:
+        return _by_pytest(given)
     files = {name: getattr(given, name.replace("-", "_")) for name in forms.OPTIONS}
     wanted = Wanted(files, given.write_known)
     try:
@@ -92,13 +106,14 @@ def _run(given: argparse.Namespace) -> int:
             case=parse_case(given.case) if given.case else None,
         )
         began = time.monotonic()
+        chosen = named(given.k) if given.k else None
         source, name = source_of(given.impl)
         if not given.quiet:
             print(printable(progress.first_line(name, options.tier, len(FAMILIES))), file=sys.stderr, flush=True)
         is_seen = sys.stderr.isatty() and not given.quiet
         shows = progress.Line(progress.on_standard_error) if is_seen else nothing
         with Session(source, name, options, shows) as session:
-            report = session.report()
+            report = session.report(chosen)
             invalid = session.invalid
     except AdapterError as error:
         print(printable(f"loaderspec: {given.impl}: {error}"), file=sys.stderr)
@@ -120,6 +135,21 @@ def _run(given: argparse.Namespace) -> int:
     return report.exit_code
 
 
+def _by_pytest(given: argparse.Namespace) -> int:
+    """The same run in several processes: pytest's, with the same options."""
+    import pytest
+
+    options = {name: value for name, value in vars(given).items() if name not in ("command", "n", "k", "quiet")}
+    options["seed"] = str(given.seed)
+    words = [
+        f"--loaderspec-{name.replace('_', '-')}" + ("" if value is True else f"={value}")
+        for name, value in options.items()
+        if value not in (None, False)
+    ]
+    chosen = [*(["-k", given.k] if given.k else []), *(["-q"] if given.quiet else [])]
+    return int(pytest.main(["--pyargs", "conformance", "-n", given.n, *chosen, *words]))
+
+
 def _plan_arguments(parser: argparse.ArgumentParser) -> None:
     from reference.rules import plan
 
@@ -131,18 +161,3 @@ def _plan(given: argparse.Namespace) -> int:
     from reference.rules import plan
 
     return plan.main(given)
-
-
-def _explain(given: argparse.Namespace) -> int:
-    from conformance.report.spec_text import UnknownClause, clause_texts, explain
-
-    if given.clause is None:
-        for clause in sorted(CLAUSES.values(), key=lambda clause: clause.number):
-            print(f"{clause.id:<9} {clause_texts()[clause.id].sentence}")
-        return EXIT_GREEN
-    try:
-        print(explain(given.clause))
-    except UnknownClause as error:
-        print(f"loaderspec: {error}", file=sys.stderr)
-        return EXIT_USAGE
-    return EXIT_GREEN
