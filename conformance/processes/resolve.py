@@ -219,9 +219,8 @@ def _line_of(place: str, error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return ""  # its text has the line
     frames = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename).is_file()]
-    own = [
-        each for each in frames if Path(each.filename).stem == Path(place.replace(".py", "")).stem.rpartition(".")[2]
-    ]
+    module = Path(place).name.removesuffix(".py").rpartition(".")[2]
+    own = [each for each in frames if Path(each.filename).stem == module]
     return f" (line {own[-1].lineno})" if own else ""
 
 

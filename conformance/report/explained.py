@@ -2,6 +2,7 @@
 
 import argparse
 import inspect
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,7 +62,7 @@ def _where(clause: Clause) -> Iterator[str]:
     for name, folder in _NAMED_IN.items():
         for path in sorted((_ROOT / folder).rglob("*.py")):
             for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-                if clause.id in line.replace('"', " ").replace(",", " ").replace(".", " ").replace(")", " ").split():
+                if re.search(rf"\b{clause.id}\b", line):
                     yield f"{name:<17} {_shown(path)}:{number}"
 
 

@@ -73,8 +73,8 @@ def parse_case(case_id: str) -> tuple[str, Scenario]:
         raise AdapterError(f"the case {case_id!r} names no clause; a case looks like PART-1-n1,w2,b1,keep")
     if case_id == clause:
         raise AdapterError(
-            f"{case_id!r} names a clause and no case of it; say what is asked for as well, as in {clause}-n1,w2,b1,keep, "
-            f"or judge the whole clause with -k {clause}"
+            f"{case_id!r} names a clause and no case of it; say what is asked for as well, as in "
+            f"{clause}-n1,w2,b1,keep, or judge the whole clause with -k {clause}"
         )
     try:
         return clause, FAMILIES[CLAUSES[clause].family].read(case_id[len(clause) + 1 :])

@@ -114,10 +114,10 @@ def test_a_chapter_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_clause_is_found_in_the_code(capsys: pytest.CaptureFixture[str]) -> None:
     """Its judge, its text, the reference and the known-bad loaders, each by file and line."""
-    assert 0 == main(["explain", "PART-1", "--where"])
+    assert 0 == main(["explain", "BATCH-1", "--where"])
     lines = capsys.readouterr().out.splitlines()
     assert {"judge", "text", "reference", "known-bad"} == {line.split()[0] for line in lines}
-    assert "specs/2-partition.md#part-1" in lines[1]
+    assert "specs/1-arithmetic.md#batch-1" in lines[1]
 
 
 def test_a_case_is_explained_and_run(capsys: pytest.CaptureFixture[str]) -> None:

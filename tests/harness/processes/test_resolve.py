@@ -172,7 +172,7 @@ NOT_FOUND = {
     ":load": "':load' names no implementation",
     "adapter.py:": "'adapter.py:' names no implementation",
     "..relative": "'..relative' names no implementation",
-    "lines.py": "lines.py can't be imported: it raises RuntimeError: one two; fix it",
+    "lines.py": "lines.py can't be imported: it raises RuntimeError: one two (line 1); fix it",
     "some/folder": "there is no module 'some/folder'",
 }
 
