@@ -20,7 +20,7 @@ from conformance.processes.sources import source_of
 from conformance.report import commands as reports
 from conformance.report import explained as explain
 from conformance.report import forms, progress
-from conformance.report.output import Wanted, block, random_seed, refuse_unwritable, write_files
+from conformance.report.output import Wanted, badness, block, random_seed, refuse_unwritable, write_files
 from conformance.report.text import summary
 from conformance.trial.clause import named
 from conformance.trial.known import parse_case, read_known
@@ -80,6 +80,7 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time-limit", type=float, help="seconds after which the run ends with the verdicts so far")
     parser.add_argument("-k", metavar="WORDS", help="only the clauses that these name, for example 'PART or COUNT-1'")
     parser.add_argument("-n", metavar="N", help="in so many processes, by pytest, whose output it then is")
+    parser.add_argument("-v", "--verbose", action="store_true", help="name the clauses that are not claimed")
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing on standard error while it works")
     parser.add_argument("--strict", action="store_true", help="a violated SHOULD fails the run as well")
     parser.add_argument("--case", help="replay one case, for example PART-1-n1,w2,b1,keep")
@@ -123,11 +124,11 @@ def _run(given: argparse.Namespace) -> int:
         what = "INVALID adapter " if report.exit_code == EXIT_USAGE else ""
         print(printable(f"loaderspec: {what}{given.impl}: {invalid}"), file=sys.stderr)
         return report.exit_code
-    for outcome in report.outcomes:
+    for outcome in sorted(report.outcomes, key=badness):
         # What has no case is told once, below the table.
         if outcome.status == "VIOLATED":
             print(block(outcome, report.implementation), end="\n\n")
-    print(summary(report))
+    print(summary(report, verbose=given.verbose))
     if unwritten:
         print(f"loaderspec: {unwritten}", file=sys.stderr)
     if not given.quiet:
@@ -139,14 +140,20 @@ def _by_pytest(given: argparse.Namespace) -> int:
     """The same run in several processes: pytest's, with the same options."""
     import pytest
 
-    options = {name: value for name, value in vars(given).items() if name not in ("command", "n", "k", "quiet")}
+    options = {
+        name: value for name, value in vars(given).items() if name not in ("command", "n", "k", "quiet", "verbose")
+    }
     options["seed"] = str(given.seed)
     words = [
         f"--loaderspec-{name.replace('_', '-')}" + ("" if value is True else f"={value}")
         for name, value in options.items()
         if value not in (None, False)
     ]
-    chosen = [*(["-k", given.k] if given.k else []), *(["-q"] if given.quiet else [])]
+    chosen = [
+        *(["-k", given.k] if given.k else []),
+        *(["-q"] if given.quiet else []),
+        *(["-v"] if given.verbose else []),
+    ]
     return int(pytest.main(["--pyargs", "conformance", "-n", given.n, *chosen, *words]))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from conformance.report.choice import has_script
 from conformance.report.guarantees import guarantee_line
 from conformance.report.spec_text import clause_text
-from conformance.report.unclaimed import joined_ids, unclaimed_line
+from conformance.report.unclaimed import joined_ids, unclaimed_claims, unclaimed_line
 from conformance.trial.campaign import Case
 from conformance.trial.clause import Level
 from conformance.trial.outcome import Outcome, Report
@@ -80,14 +80,15 @@ def printed(report: Report) -> PrintedReport:
     return PrintedReport(**{each.name: getattr(report, each.name) for each in fields(report)})
 
 
-def summary(report: Report, color: bool = False, told: frozenset[str] = frozenset()) -> str:
+def summary(report: Report, color: bool = False, told: frozenset[str] = frozenset(), verbose: bool = False) -> str:
     """The closing table, the notes, what is not claimed and what is guaranteed, and the count of each outcome.
 
-    `told` are the clauses whose note the reader has seen already.
+    `told` are the clauses whose note the reader has seen already. What is not claimed is told by claim, and `verbose`
+    by the ids of the clauses.
     """
     judged = [outcome for outcome in report.outcomes if outcome.status != "NOT CLAIMED"]
     lines = [*_table(judged, color), ""] if judged else []
-    for name, text in _remarks(report, told):
+    for name, text in _remarks(report, told, verbose):
         sentence, *more = text.split("\n")
         lines += textwrap.wrap(
             f"{name}: {sentence}",
@@ -102,7 +103,7 @@ def summary(report: Report, color: bool = False, told: frozenset[str] = frozense
     return printable("\n".join(lines), but="\033" if color else "")
 
 
-def _remarks(report: Report, told: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _remarks(report: Report, told: frozenset[str], verbose: bool) -> Iterator[tuple[str, str]]:
     cases = [outcome.case.scenario for outcome in report.outcomes if outcome.case]
     if cases:
         plainest = min(cases, key=lambda case: len(case.code))
@@ -116,7 +117,8 @@ def _remarks(report: Report, told: frozenset[str]) -> Iterator[tuple[str, str]]:
     yield from (("note", note) for note in report.notes)
     unclaimed = [outcome.clause for outcome in report.outcomes if outcome.status == "NOT CLAIMED"]
     if unclaimed:
-        yield "not claimed", unclaimed_line(unclaimed, report.claims)
+        line = unclaimed_line if verbose else unclaimed_claims
+        yield "not claimed", line(unclaimed, report.claims)
     yield "guarantees", guarantee_line(report)
 
 
