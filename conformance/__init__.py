@@ -1,4 +1,4 @@
-"""The conformance suite: `check(loader)` in a REPL, `pytest conformance --impl=mypkg` in CI.
+"""The conformance suite: `check(loader)` in a REPL, `pytest conformance --impl=mypkg` in CI; `record(loader)` in a job.
 
 `conformance/trial/__init__.py` says how a run works, and `clauses.py` lists the chapters.
 """
@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pytest
 
+    from conformance.records.wrapper import record as record
     from conformance.trial.outcome import Report
 
-__all__ = ["check", "parametrize_with_clauses"]
+__all__ = ["check", "parametrize_with_clauses", "record"]
+
+
+def __getattr__(name: str) -> Any:
+    """`record`, when it is asked for: what a job imports for it is the standard library."""
+    if name != "record":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from conformance.records.wrapper import record
+
+    return record
 
 
 def check(

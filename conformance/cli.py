@@ -1,7 +1,9 @@
 """The command `loaderspec`: `run` judges an implementation, `plan` shows an epoch's numbers, `explain` a clause.
 
+`watch` runs a training job as it is and says whether its data is right; `check` does so for one loader without the job.
 `peers` lists the loaders of others that can be judged by name, and `matrix` judges them in environments of their own.
-`report` and `verify` take what a run has written.
+`report` and `verify` take what a run has written. `audit` judges the record of a training job. `bridge check` tests
+the lines of a loader that is not Python. `init` writes an adapter, and `claims` finds out what it can promise.
 """
 
 import argparse
@@ -11,8 +13,11 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from conformance.audit import command as audit_command
+from conformance.bridge import check as bridge_check
 from conformance.claiming import claims, init
 from conformance.clauses import FAMILIES
+from conformance.command import plan
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
 from conformance.processes.origin import installed
@@ -27,6 +32,8 @@ from conformance.trial.known import parse_case, read_known
 from conformance.trial.progress import nothing
 from conformance.trial.session import Options, Session
 from conformance.trial.words import printable
+from conformance.watch import check as check_command
+from conformance.watch import command as watch_command
 
 EXIT_GREEN, EXIT_USAGE = 0, 4
 
@@ -35,23 +42,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Exit code 0: green; 1: a clause is violated; 2 or 4: the call or the adapter is wrong; 3: the
     suite itself failed.
     """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words[:1] == ["plan"]:
+        return plan(words[1:])
     parser = argparse.ArgumentParser(prog="loaderspec", description=__doc__)
     parser.add_argument("--version", action="version", version=f"loaderspec {installed('loaderspec') or '(a clone)'}")
     commands = parser.add_subparsers(dest="command", required=True)
     _run_arguments(commands.add_parser("run", help="judge an implementation, like pytest conformance --impl=..."))
     explain.add_arguments(commands.add_parser("explain", help="print a clause, or what a case asks for"))
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    plan = commands.add_parser("plan", help="the numbers of an epoch: batches, ranks, replicas, steps", add_help=False)
-    # The reference needs torch, which is not there where a loader without torch is judged.
-    if words[:1] == ["plan"]:
-        _plan_arguments(plan)
+    commands.add_parser("plan", help="the numbers of an epoch: batches, ranks, replicas, steps")
     commands.add_parser("peers", help="list the loaders of others that can be judged by name")
     matrix_command.add_arguments(commands.add_parser("matrix", help="judge them all, each in its own environment"))
     reports.add_report_arguments(commands.add_parser("report", help="show a stored report in other forms"))
+    bridge_check.add_arguments(commands.add_parser("bridge", help="test the lines of a loader that is not Python"))
     verify = commands.add_parser("verify", help="run a stored report again, and say whether the verdicts agree")
     reports.add_verify_arguments(verify)
     claims.add_arguments(commands.add_parser("claims", help="find out what a loader can promise"))
     init.add_arguments(commands.add_parser("init", help="write the adapter of a class or function"))
+    audit_command.add_arguments(commands.add_parser("audit", help="judge what a training job's loaders delivered"))
+    watch_command.add_arguments(
+        commands.add_parser("watch", help="run a job and say whether its loaders delivered what they should")
+    )
+    check_command.add_arguments(commands.add_parser("check", help="the same of one loader, without the training"))
     if not words:
         parser.print_help()
         return EXIT_GREEN
@@ -61,19 +73,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     return {
         "run": _run,
-        "plan": _plan,
         "explain": explain.explained,
         "peers": lambda given: matrix_command.peers(),
         "matrix": matrix_command.matrix,
         "report": reports.report,
         "verify": reports.verify,
         "init": init.init,
+        "bridge": bridge_check.main,
+        "audit": audit_command.audit,
+        "watch": watch_command.watch,
+        "check": check_command.check,
         "claims": claims.claims,
     }[given.command](given)
 
 
 def _run_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("impl", help="built-in name, module, module:attribute, file.py or file.py:attribute")
+    parser.add_argument("impl", help="built-in name, module, module:attribute, file.py or stdio:COMMAND")
     parser.add_argument("--tier", default="gate", help="how much is tried: quick, gate (default) or deep")
     parser.add_argument("--seed", default="0", help="seed of the scenarios: a number, or 'random'")
     parser.add_argument("--patience", type=float, default=10.0, help="seconds a rank may take over one scenario")
@@ -140,31 +155,13 @@ def _by_pytest(given: argparse.Namespace) -> int:
     """The same run in several processes: pytest's, with the same options."""
     import pytest
 
-    options = {
-        name: value for name, value in vars(given).items() if name not in ("command", "n", "k", "quiet", "verbose")
-    }
-    options["seed"] = str(given.seed)
+    # What pytest has a short name for; the others are ours.
+    short = ("command", "n", "k", "quiet", "verbose")
+    options = {name: value for name, value in vars(given).items() if name not in short}
     words = [
         f"--loaderspec-{name.replace('_', '-')}" + ("" if value is True else f"={value}")
         for name, value in options.items()
         if value not in (None, False)
     ]
-    chosen = [
-        *(["-k", given.k] if given.k else []),
-        *(["-q"] if given.quiet else []),
-        *(["-v"] if given.verbose else []),
-    ]
-    return int(pytest.main(["--pyargs", "conformance", "-n", given.n, *chosen, *words]))
-
-
-def _plan_arguments(parser: argparse.ArgumentParser) -> None:
-    from reference.rules import plan
-
-    parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
-    plan.add_arguments(parser)
-
-
-def _plan(given: argparse.Namespace) -> int:
-    from reference.rules import plan
-
-    return plan.main(given)
+    words += [*(["-k", given.k] if given.k else []), *(["-q"] * given.quiet), *(["-v"] * given.verbose)]
+    return int(pytest.main(["--pyargs", "conformance", "-n", given.n, *words]))

@@ -8,11 +8,11 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from conformance.shapes.shape import Shape
 
-Policy = Literal["drop", "pad", "uneven"]
+Policy = Literal["drop", "pad", "uneven", "once"]
 
 # The hooks that say how an asynchronous loader reads ahead.
 AHEAD = ("buffer_size", "early_preload", "load_indefinitely", "rebatched")
@@ -98,6 +98,7 @@ class Claims:
     when_dropping: Policy | None = None
     when_keeping: Policy | None = None
     layout: Literal["contiguous", "strided"] | None = None
+    assignment: Literal["static", "dynamic"] = "static"
     shuffle: Literal["global", "buffered"] | None = None
     workers: bool = False
     iterable_workers: Literal["split", "replicated"] | None = None
@@ -111,7 +112,7 @@ class Claims:
     elastic: bool = False
     errors: Literal["raise", "skip"] = "raise"
     in_order: bool = True
-    smallest: int | Literal["world_size"] = 0
+    smallest: int | Literal["world_size", "step"] = 0
     end_of_epoch: Literal["next", "empty"] | None = None
     device: tuple[str, ...] = ()
     launcher: bool | Literal["settings"] = False
@@ -122,9 +123,16 @@ class Claims:
         """What becomes of the remainder, or None where nothing is promised."""
         return self.when_dropping if drop_last else self.when_keeping
 
-    def least_samples(self, world_size: int) -> int:
-        """The smallest dataset that is accepted."""
+    def least_samples(self, world_size: int, combined_batch: int) -> int:
+        """The smallest dataset that is accepted, by ranks and samples of a step."""
+        if self.smallest == "step":
+            return world_size * combined_batch
         return world_size if self.smallest == "world_size" else self.smallest
+
+    @property
+    def deals_out_dynamically(self) -> bool:
+        """Whether which rank a sample comes to hangs on time, so that only all ranks together can be compared."""
+        return self.assignment == "dynamic"
 
     def as_dict(self) -> dict[str, Any]:
         """The claims as JSON data, the defaults spelled out."""
@@ -133,12 +141,30 @@ class Claims:
         return {name: value for name, value in claims.items() if value or name not in LIMITS}
 
 
+class Elsewhere(Protocol):
+    """What stands between the suite and a loader that runs beside the rank's process, and not in it."""
+
+    @property
+    def beyond(self) -> Mapping[str, str]:
+        """The clauses that can't be judged so, and why."""
+        ...
+
+    def begin(self) -> None:
+        """Have in this process what is needed, before anything is asked for or counted."""
+        ...
+
+    def complaint(self) -> str:
+        """What of the other side could not be understood, which says nothing of the loader; or ""."""
+        ...
+
+
 @dataclass(frozen=True)
 class Implementation:
     """An implementation under test: where it came from, its `load`, its claims, and what else its adapter offers.
 
     `offers` are the functions of OFFERS that it has, by name; `home` is the module that the adapter is written in.
     `shape` is what was found out about an implementation that has no adapter.
+    `elsewhere` is there for one that is no Python (`bridge/`).
     """
 
     name: str
@@ -149,19 +175,21 @@ class Implementation:
     offers: Mapping[str, Callable[..., Any]] = dataclasses.field(default_factory=dict)
     home: str = ""
     shape: Shape | None = None
+    elsewhere: Elsewhere | None = None
 
 
 # Claims that have one of some values.
 VALUES: dict[str, tuple[Any, ...]] = {
     "ranks": ("explicit", "process_group"),
-    "when_dropping": ("drop", "pad", "uneven"),
-    "when_keeping": ("drop", "pad", "uneven"),
+    "when_dropping": ("drop", "pad", "uneven", "once"),
+    "when_keeping": ("drop", "pad", "uneven", "once"),
+    "assignment": ("static", "dynamic"),
     "layout": ("contiguous", "strided"),
     "shuffle": ("global", "buffered"),
     "iterable_workers": ("split", "replicated"),
     "epochs": ("set_epoch", "automatic"),
     "errors": ("raise", "skip"),
-    "smallest": (0, 1, "world_size"),
+    "smallest": (0, 1, "world_size", "step"),
     "end_of_epoch": ("next", "empty"),
     "aliases": (False, True, "asynchronous"),
     "launcher": (False, True, "settings"),
@@ -249,5 +277,11 @@ def _refuse_contradictions(fields: dict[str, Any]) -> None:
         raise AdapterError(
             f"the claims contradict each other: the hook {ahead[0]!r} needs asynchronous=True; claim both or neither"
         )
+    for name in ("layout", "resume"):
+        if fields.get(name) and fields.get("assignment") == "dynamic":
+            raise AdapterError(
+                f"the claims contradict each other: with assignment='dynamic' which rank has a sample hangs on time, "
+                f"so that {name} promises nothing; claim one of them"
+            )
     if fields.get("layout") and "map" not in fields.get("datasets", ("map",)):
         raise AdapterError("the claims contradict each other: layout needs 'map' in datasets; claim both or neither")

@@ -215,8 +215,8 @@ class Trace:
 
     scenario: Any  # a Scenario; a judge knows which kind
     runs: tuple[Run, ...]
-    # Whether the runs are among them that a clause in doubt wants to see before it accuses.
-    doubted: bool = False
+    # The families whose runs are among them that a clause in doubt wants to see before it accuses.
+    doubted: frozenset[str] = frozenset()
 
     @property
     def main(self) -> Run:

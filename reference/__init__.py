@@ -4,8 +4,8 @@
 AsynchronousDataAccessor and the models go. The files beside this one are the names that scripts ask for; how each works
 stands in the folders:
 
-- `rules/`: how many (`arithmetic`), which (`partition`), in which order (`shuffle`), step by step (`sampler`), by which
-  worker (`splitting`); pure functions, each line below the clause that it obeys
+- `rules/`: how many (`arithmetic`), which (`partition`), in which order (`orders`, by `shuffle` or `feistel`), step by
+  step (`sampler`), by which worker (`splitting`); pure functions, each line below the clause that it obeys
 - `options/`: what is asked for, and where the values come from
 - `loading/`: how a step is made (`collate`, `join`, `worker`), what an error makes of it (`faults`), and how an epoch
   ends (`passes`, `processes`) or is resumed (`restarts`)
@@ -22,111 +22,26 @@ To follow one step from the loop to shared memory, read in this order:
 5. `ahead/consumer.py`, `Pass.__next__`: take the oldest slot, give back the one before; `ahead/supply.py` and
    `ahead/producing.py`: the other side, a process that makes items of indices
 6. `ahead/layout.py` and `ahead/gather.py`: where an item's tensors lie in a slot; `ahead/shared_memory.py`: the slots
+
+The names themselves stand in `names.py`, which is imported when one of them is first asked for: whoever wants the
+numbers of an epoch only (`rules/plan.py`) waits for no torch.
 """
 
-from . import optim, options
-from .accessor import AsynchronousDataAccessor
-from .ahead.layout import ICustomArgParser, registerCustomArgParser
-from .dataloader import DataLoader
-from .device.errors import Error, RecoverableError, UnrecoverableError
-from .device.hardware import (
-    BeginBlock,
-    Block,
-    BlockFunction,
-    ipu_print_tensor,
-    ipuHardwareIsAvailable,
-    isRunningOnIpu,
-    nop,
-    recomputationCheckpoint,
-    set_available_memory,
-    set_overlap_for_input,
-    set_overlap_for_output,
-    setLogLevel,
-)
-from .device.losses import identity_loss
-from .device.models import PoplarExecutor, inferenceModel, trainingModel
-from .enums import (
-    AutoStage,
-    CommGroupType,
-    ConnectionType,
-    DataLoaderMode,
-    HalfFloatCastingBehavior,
-    Liveness,
-    MeanReductionStrategy,
-    OutputMode,
-    OverlapMode,
-    ReductionType,
-    SharingStrategy,
-    SyncPattern,
-    VariableRetrievalMode,
-)
-from .options.execution import (
-    Attribute,
-    ParallelPhasedExecution,
-    Phase,
-    PipelinedExecution,
-    SerialPhasedExecution,
-    ShardedExecution,
-    Stage,
-    TensorLocationSettings,
-)
-from .options.options import Options
-from .options.source import ConfigFileError
-from .rules.arithmetic import Plan, Share, make_plan
-from .rules.splitting import split, split_worker_init_fn
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "AsynchronousDataAccessor",
-    "Attribute",
-    "AutoStage",
-    "BeginBlock",
-    "Block",
-    "BlockFunction",
-    "CommGroupType",
-    "ConfigFileError",
-    "ConnectionType",
-    "DataLoader",
-    "DataLoaderMode",
-    "Error",
-    "HalfFloatCastingBehavior",
-    "ICustomArgParser",
-    "Liveness",
-    "MeanReductionStrategy",
-    "Options",
-    "OutputMode",
-    "OverlapMode",
-    "ParallelPhasedExecution",
-    "Phase",
-    "PipelinedExecution",
-    "Plan",
-    "PoplarExecutor",
-    "RecoverableError",
-    "ReductionType",
-    "SerialPhasedExecution",
-    "ShardedExecution",
-    "Share",
-    "SharingStrategy",
-    "Stage",
-    "SyncPattern",
-    "TensorLocationSettings",
-    "UnrecoverableError",
-    "VariableRetrievalMode",
-    "identity_loss",
-    "inferenceModel",
-    "ipuHardwareIsAvailable",
-    "ipu_print_tensor",
-    "isRunningOnIpu",
-    "make_plan",
-    "nop",
-    "optim",
-    "options",
-    "recomputationCheckpoint",
-    "registerCustomArgParser",
-    "setLogLevel",
-    "set_available_memory",
-    "set_overlap_for_input",
-    "set_overlap_for_output",
-    "split",
-    "split_worker_init_fn",
-    "trainingModel",
-]
+if TYPE_CHECKING:
+    from .names import *  # noqa: F403
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__") and name != "__all__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    names = import_module(f"{__name__}.names")
+    if name != "__all__" and name not in names.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(names, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *import_module(f"{__name__}.names").__all__})

@@ -33,6 +33,13 @@ class OutputMode(IntEnum):
     Default = 4
 
 
+class ShuffleMethod(IntEnum):
+    """How the order of a shuffled epoch is made: as a list, or without one (`rules/orders.py`). Not PopTorch's."""
+
+    Sort = 0
+    Feistel = 1
+
+
 class ReductionType(IntEnum):
     """How gradients of micro-batches and replicas become one."""
 

@@ -14,7 +14,7 @@ from torch.utils.data import IterableDataset
 from .dataloader import DataLoader
 from .dataloader2 import DataLoader2
 from .device.models import PoplarExecutor, inferenceModel, trainingModel
-from .enums import DataLoaderMode, OutputMode, ReductionType, SharingStrategy
+from .enums import DataLoaderMode, OutputMode, ReductionType, SharingStrategy, ShuffleMethod
 from .launch.launched import job_from_environment
 from .options.options import Options
 from .popdist.poptorch import Options as LaunchedOptions
@@ -58,11 +58,16 @@ _MODES = {
 
 def load(request: Any) -> DataLoader:
     """Return one rank's loader for the request."""
+    return loader(request, ShuffleMethod.Sort)
+
+
+def loader(request: Any, method: ShuffleMethod) -> DataLoader:
+    """Return one rank's loader for the request, which shuffles by the method."""
     is_stream = isinstance(request.dataset, IterableDataset)
     dataset = split(request.dataset, request.rank, request.world_size) if is_stream else request.dataset
     asked = {name: getattr(request, name, None) for name in HOOKS}
     return DataLoader(
-        _options(request),
+        _options(request).shuffleMethod(method),
         dataset,
         batch_size=request.batch_size,
         # A stream has no order that could be changed.

@@ -101,8 +101,11 @@ def _splits(style: str, claims: Claims) -> bool:
     return style == "map" or claims.iterable_workers == "split"
 
 
+_LARGEST_STEP = 3
+
+
 def _least(what: str, claims: Claims, ranks: int) -> int:
-    return max(claims.least_samples(ranks), 0 if what in ("whole", "rebatched") else 1)
+    return max(claims.least_samples(ranks, _LARGEST_STEP), 0 if what in ("whole", "rebatched") else 1)
 
 
 def most_workers(what: str, style: str, claims: Claims) -> int:

@@ -4,6 +4,7 @@ from conformance.ahead import drawn, judges, judges_ends, judges_reads, scenario
 from conformance.loader.runs import runs, synchronous
 from conformance.loader.scenario import CONDUCTS, from_code, may_fail, within
 from conformance.loader.simpler import simplified
+from conformance.loader.starting import few
 from conformance.trial.family import Family
 
 CHAPTERS = ("ASYNC",)
@@ -23,6 +24,7 @@ FAMILIES = (
         simplified,
         may_fail=may_fail,
         within=within,
+        few=few,
         twins=synchronous,
     ),
 )

@@ -8,8 +8,10 @@ from conformance.loader.judging import (
     as_undisturbed,
     before_the_fault,
     ends,
+    error_text,
     fails_anyway,
     in_known_order,
+    lost_of_the_error,
     remainder,
     show,
     usable,
@@ -42,7 +44,7 @@ def same_steps(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The steps of each epoch are those that come without reading ahead, in the same order."""
     if conduct_of(scenario) not in ("", "look") or scenario.fault or scenario.kind or scenario.rebatched:
         return None
-    if trace.main.failed and scenario.samples >= claims.least_samples(scenario.world_size):
+    if trace.main.failed and scenario.samples >= claims.least_samples(scenario.world_size, scenario.combined_batch):
         return None if _fails_as_well(trace) else ends(trace.main, ())
     without = trace.variant("synchronous")
     if without is None or not usable(trace.main) or not usable(without):
@@ -191,10 +193,10 @@ def _is_another(scenario: Scenario, rank: RankRun, failure: Failure | None) -> F
     """The dataset's own exception came as another one."""
     if failure is None or scenario.fault.partition("@")[0] not in ("raise", "again"):
         return None
-    if failure.message.startswith("BrokenSample") and "is broken on purpose" in failure.message:
+    if not lost_of_the_error(scenario, failure):
         return None
     why = "whoever catches the dataset's own exception must see it"
-    return Finding("other-error", "BrokenSample: ... is broken on purpose", _story(rank), why)
+    return Finding("other-error", error_text(scenario), _story(rank), why)
 
 
 def _is_out_of_place(scenario: Scenario, claims: Claims, rank: RankRun) -> Finding | None:

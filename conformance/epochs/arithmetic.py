@@ -257,9 +257,9 @@ def _promises_equal_ranks(claims: Claims) -> bool:
 
 @clause("COUNT-5", applies=_promises_equal_ranks, floor=60, needs=("ranks",))
 def equal_steps(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """All ranks yield the same number of steps, unless "uneven" is claimed."""
+    """All ranks yield the same number of steps, unless "uneven" or "once" is claimed."""
     policy = claims.policy(scenario.drop_last)
-    if scenario.world_size == 1 or policy in (None, "uneven") or not usable(trace.main):
+    if scenario.world_size == 1 or policy in (None, "uneven", "once") or not usable(trace.main):
         return None
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
@@ -279,7 +279,7 @@ def tiny_datasets(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A dataset below one step of all ranks ends at once; one below the claimed smallest is refused."""
     if scenario.samples >= scenario.combined_batch * scenario.world_size:
         return None
-    least = claims.least_samples(scenario.world_size)
+    least = claims.least_samples(scenario.world_size, scenario.combined_batch)
     if scenario.samples < least:
         if all(rank.failure for rank in trace.main.ranks):
             return ends(trace.main, ("raised",))
@@ -291,7 +291,10 @@ def tiny_datasets(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 @clause("COUNT-7", floor=100)
 def epochs_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Every valid epoch ends by itself."""
-    if scenario.samples < max(scenario.combined_batch * scenario.world_size, claims.least_samples(scenario.world_size)):
+    if scenario.samples < max(
+        scenario.combined_batch * scenario.world_size,
+        claims.least_samples(scenario.world_size, scenario.combined_batch),
+    ):
         return None
     return _all_end(trace)
 

@@ -11,7 +11,7 @@ from conformance.epochs.partition import (
     too_much_padding,
     unbalanced,
 )
-from conformance.loader.judging import counts_itself, known_samples, missing, remainder, show, usable
+from conformance.loader.judging import as_assigned, counts_itself, known_samples, missing, remainder, show, usable
 from conformance.loader.runs import ONCE_MORE
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Run, Trace
@@ -109,23 +109,78 @@ def _misplaced_in_strides(scenario: Scenario, claims: Claims, epochs: tuple[Epoc
 
 
 def _misplaced_in_runs(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> tuple[int, int, int] | None:
-    pads = claims.policy(scenario.drop_last) == "pad"
+    if claims.policy(scenario.drop_last) == "pad":
+        return _misplaced_beside_padding(scenario, claims, epochs)
     behind = 0
     for rank, epoch in enumerate(epochs):
         samples = _in_order(scenario, claims, epoch)
-        # Padded shards are equal, so each begins at a known place; others begin anywhere behind the one before.
-        start = rank * _padded_shard(scenario, samples) if pads else (samples[0] if samples else behind)
+        # Each begins anywhere behind the one before.
+        start = max(behind, samples[0]) if samples else behind
         for position, index in enumerate(samples):
-            expected = max(start, behind) + position if not pads else start + position
-            if index != expected and expected < scenario.samples:
-                return rank, index, expected
-        behind = max(behind, samples[-1] + 1) if samples and not pads else behind
+            if index != start + position and start + position < scenario.samples:
+                return rank, index, start + position
+        behind = samples[-1] + 1 if samples else behind
     return None
 
 
-def _padded_shard(scenario: Scenario, samples: list[int]) -> int:
-    # Under drop_last the shard was longer than what is left of it.
-    return -(-scenario.samples // scenario.world_size) if scenario.drop_last else len(samples)
+def _misplaced_beside_padding(
+    scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]
+) -> tuple[int, int, int] | None:
+    """Where padding may stand anywhere, each rank has one run all the same: what is left of it without repeats.
+
+    Of a sample that comes twice either may be the padding. So runs are looked for that follow one another, rank by
+    rank, and hold all the different samples that came.
+    """
+    counts = known_samples(scenario, epochs)
+    # By the place behind the last run: how many samples the runs so far hold, at most.
+    held = {0: 0}
+    for rank, epoch in enumerate(epochs):
+        samples = _in_order(scenario, claims, epoch)
+        runs = _possible_runs(samples, counts)
+        reached: dict[int, int] = {}
+        for behind, number in held.items():
+            for first, end in runs:
+                if first >= behind or first == end:
+                    place = max(behind, end)
+                    reached[place] = max(reached.get(place, 0), number + end - first)
+        if not reached:
+            return rank, *_first_misplaced(samples, counts, min(held))
+        held = reached
+    if max(held.values()) >= len(counts):
+        return None
+    return next(
+        (rank, *_first_misplaced(_in_order(scenario, claims, epoch), Counter(), 0))
+        for rank, epoch in enumerate(epochs)
+        if epoch.samples
+    )
+
+
+def _possible_runs(samples: list[int], counts: Counter[int]) -> list[tuple[int, int]]:
+    """The runs (first, end) that these samples may be with padding before, within and behind; (0, 0): padding alone."""
+    found = []
+    for at, first in enumerate(samples):
+        end = first
+        for index in samples[at:]:
+            if index == end:
+                end += 1
+            elif counts[index] < 2:
+                break
+        else:
+            found.append((first, end))
+        if counts[first] < 2:
+            return found
+    return [*found, (0, 0)]
+
+
+def _first_misplaced(samples: list[int], counts: Counter[int], behind: int) -> tuple[int, int]:
+    """The first sample that is neither the next of its rank's run nor a repeat, and what belongs there."""
+    expected = max(behind, samples[0])
+    for index in samples:
+        if index == expected:
+            expected += 1
+        elif counts[index] < 2:
+            return index, expected
+    return samples[-1], expected
 
 
 @clause("ORDER-3", applies=lambda claims: _shuffles(claims) and remainder(claims), floor=20, twin=True)
@@ -195,7 +250,7 @@ def independent_of_workers(scenario: Scenario, claims: Claims, trace: Trace) -> 
     return _same_order(scenario, claims, trace, ("workers",))
 
 
-@clause("ORDER-9", applies=_shuffles, floor=10, twin=True)
+@clause("ORDER-9", applies=_shuffles, floor=10, twin=True, also="workers")
 def independent_of_global_state(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The order does not come from the caller's global generators."""
     if not scenario.shuffle:
@@ -215,7 +270,8 @@ def _same_order(scenario: Scenario, claims: Claims, trace: Trace, names: tuple[s
     epochs = len(variant.ranks[0].epochs)
     exercised = False
     for back in range(epochs, 0, -1):
-        for rank, (one, other) in enumerate(zip(trace.main.epoch(-back), variant.epoch(-back), strict=True)):
+        first, second = (as_assigned(claims, run.epoch(-back)) for run in (trace.main, variant))
+        for rank, (one, other) in enumerate(zip(first, second, strict=True)):
             exercised = exercised or len(one.samples) > 1
             if _comparable(one, claims) != _comparable(other, claims):
                 return [_differs(trace.main, rank, one, other, variant.name)]
@@ -241,18 +297,23 @@ def _differs(main: Run, rank: int, one: Epoch, other: Epoch, name: str) -> Findi
     return Finding(f"order-differs-{name}", "the same order both times", delivered, why)
 
 
+def _by_time(scenario: Scenario, claims: Claims) -> bool:
+    """Whether time deals the samples out, so that the order of all ranks is no shuffle's."""
+    return claims.deals_out_dynamically and scenario.world_size > 1
+
+
 @clause("ORDER-6", applies=_in_sight, floor=10)
 def epochs_differ(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """No two epochs of a seed have the same order."""
-    if not scenario.shuffle or scenario.epochs < 2 or not usable(trace.main):
+    if not scenario.shuffle or scenario.epochs < 2 or not usable(trace.main) or _by_time(scenario, claims):
         return None
     orders = [_order(trace.main, position) for position in range(scenario.epochs)]
     bits = _log_arrangements(scenario, claims, orders[0])
-    if not _beyond_chance(scenario.epochs, scenario.epochs, bits * (scenario.epochs - 1)):
+    if not beyond_chance(scenario.epochs, scenario.epochs, bits * (scenario.epochs - 1)):
         return None
     commonest = max(orders, key=orders.count)
     same = [position for position, order in enumerate(orders) if order == commonest]
-    if len(same) < 2 or not _beyond_chance(scenario.epochs, len(same), bits * (len(same) - 1)):
+    if len(same) < 2 or not beyond_chance(scenario.epochs, len(same), bits * (len(same) - 1)):
         return []
     delivered = tuple(
         line
@@ -269,6 +330,8 @@ def seeds_differ(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     variant = trace.variant("seed+1")
     if not scenario.shuffle or variant is None or not usable(trace.main) or not usable(variant):
         return None
+    if _by_time(scenario, claims):
+        return None
     return _compare_seeds(scenario, claims, trace.main, variant, shift=0)
 
 
@@ -281,16 +344,18 @@ def seed_and_epoch_are_not_added(scenario: Scenario, claims: Claims, trace: Trac
     # A loader that ignores its seed or its epoch is named by ORDER-6 and ORDER-7.
     if _order(trace.main, 0) in (_order(trace.main, 1), _order(variant, 0)):
         return None
+    if _by_time(scenario, claims):
+        return None
     return _compare_seeds(scenario, claims, trace.main, variant, shift=1)
 
 
 def _compare_seeds(scenario: Scenario, claims: Claims, main: Run, variant: Run, shift: int) -> Verdict:
     pairs = scenario.epochs - shift
     bits = _log_arrangements(scenario, claims, _order(main, 0))
-    if not _beyond_chance(pairs, pairs, bits * pairs):
+    if not beyond_chance(pairs, pairs, bits * pairs):
         return None
     same = [at for at in range(pairs) if _order(main, at + shift) == _order(variant, at)]
-    if not same or not _beyond_chance(pairs, len(same), bits * len(same)):
+    if not same or not beyond_chance(pairs, len(same), bits * len(same)):
         return []
     at = same[0]
     numbers = [epoch.number for epoch in main.ranks[0].epochs]
@@ -317,7 +382,8 @@ def _log_arrangements(scenario: Scenario, claims: Claims, order: tuple[tuple[int
     return lgamma(scenario.samples + 1) - lgamma(scenario.samples - delivered + 1)
 
 
-def _beyond_chance(trials: int, hits: int, log_odds: float) -> bool:
+def beyond_chance(trials: int, hits: int, log_odds: float) -> bool:
+    """Whether so many hits in so many trials are no coincidence; the odds against all of the hits are a logarithm."""
     return log(comb(trials, hits)) - log_odds < _COINCIDENCE
 
 

@@ -10,6 +10,7 @@ from conformance.contract import Claims
 from conformance.epochs.uniformity import repeats_itself
 from conformance.loader.judging import (
     allowed_repeats,
+    as_assigned,
     claimed,
     counts_itself,
     dropped_limit,
@@ -37,7 +38,7 @@ def exclusive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     return _first(scenario, trace.main, lambda epochs: repeats_beyond_padding(scenario, claims, epochs))
 
 
-@clause("PART-2", applies=lambda claims: claims.when_keeping in ("pad", "uneven"), floor=60)
+@clause("PART-2", applies=lambda claims: claims.when_keeping in ("pad", "uneven", "once"), floor=60)
 def exhaustive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """When the rest is kept, nothing is missing."""
     if scenario.drop_last or claims.when_keeping in (None, "drop"):
@@ -89,11 +90,15 @@ def _foreign(scenario: Scenario, epochs: tuple[Epoch, ...]) -> Finding | None:
     return None
 
 
-@clause("PART-6", applies=remainder, floor=60, needs=("ranks",))
+def _balances(claims: Claims) -> bool:
+    return bool({claims.when_dropping, claims.when_keeping} - {None, "once"})
+
+
+@clause("PART-6", applies=_balances, floor=60, needs=("ranks",))
 def balanced(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Shards are equal; under "uneven" they differ by at most one sample, or one step under drop_last."""
     policy = claims.policy(scenario.drop_last)
-    if scenario.shuffle or scenario.world_size == 1 or policy is None or not usable(trace.main):
+    if scenario.shuffle or scenario.world_size == 1 or policy in (None, "once") or not usable(trace.main):
         return None
     return _first(scenario, trace.main, lambda epochs: unbalanced(scenario, claims, epochs))
 
@@ -108,8 +113,9 @@ def depends_on_the_request_only(scenario: Scenario, claims: Claims, trace: Trace
         if variant is not None and usable(variant) and not (name == "jump" and counts_itself(variant)):
             again = trace.variant(ONCE_MORE)
             # What an earlier loader spoils is spoilt in the usual state of the generators too.
-            spoilt = _compare_shards(trace.main, again, CIRCUMSTANCES["after"], "after") if usable(again) else []
-            return spoilt or _compare_shards(trace.main, variant, circumstance, name)
+            usual = CIRCUMSTANCES["after"]
+            spoilt = _compare_shards(claims, trace.main, again, usual, "after") if usable(again) else []
+            return spoilt or _compare_shards(claims, trace.main, variant, circumstance, name)
     return None
 
 
@@ -122,12 +128,12 @@ CIRCUMSTANCES = {
 }
 
 
-def _compare_shards(main: Run, variant: Run | None, circumstance: str, name: str) -> list[Finding]:
+def _compare_shards(claims: Claims, main: Run, variant: Run | None, circumstance: str, name: str) -> list[Finding]:
     assert variant is not None
     # A variant that jumps reads only the last epoch; others read all.
     epochs = len(variant.ranks[0].epochs)
     for back in range(1, epochs + 1):
-        first, second = main.epoch(-back), variant.epoch(-back)
+        first, second = as_assigned(claims, main.epoch(-back)), as_assigned(claims, variant.epoch(-back))
         for rank, (one, other) in enumerate(zip(first, second, strict=True)):
             if sorted(one.samples) != sorted(other.samples):
                 delivered = (
@@ -224,6 +230,8 @@ def too_much_padding(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ..
 def unbalanced(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> Finding | None:
     """Shares that lie further apart than the claim allows."""
     most = 0
+    if claims.policy(scenario.drop_last) == "once":
+        return None
     if claims.policy(scenario.drop_last) == "uneven":
         most = scenario.combined_batch if scenario.drop_last else 1
     # With unequal steps COUNT-5 has spoken already.

@@ -30,17 +30,17 @@ def _delivered_when_keeping(policy: Policy | None, held: frozenset[str]) -> Iter
         yield 0, "delivers at least once (pads up to world size - 1 samples, or to full last steps)"
     elif policy == "drop" and {"PART-1", "PART-3"} <= held:
         yield 1, "delivers at most once (drops up to world size - 1 samples)"
-    elif policy == "uneven" and {"PART-1", "PART-2"} <= held:
+    elif policy in ("uneven", "once") and {"PART-1", "PART-2"} <= held:
         yield 2, "delivers exactly once"
-    elif policy in ("pad", "uneven") and "PART-2" in held:
+    elif policy in ("pad", "uneven", "once") and "PART-2" in held:
         yield 0, "delivers at least once"
-    elif policy in ("drop", "uneven") and "PART-1" in held:
+    elif policy in ("drop", "uneven", "once") and "PART-1" in held:
         yield 1, "delivers at most once"
 
 
 def _delivered_when_dropping(policy: Policy | None, held: frozenset[str]) -> Iterator[tuple[int, str]]:
     # Under "pad" a sample may come twice and another one not at all: neither once at least nor once at most.
-    if policy in ("drop", "uneven") and "PART-1" in held:
+    if policy in ("drop", "uneven", "once") and "PART-1" in held:
         bound = " (drops less than one step of all ranks)" if "PART-3" in held else ""
         yield 1, f"delivers at most once{bound}"
     elif policy is not None and "PART-3" in held:

@@ -1,25 +1,25 @@
 """Chapter 3, statistics: the judges of ORDER-12 and ORDER-13.
 
-All draws are made with fixed seeds, so a verdict never changes from run to run. The chance that a whole experiment
-accuses a uniform shuffle is below 1e-9: counts are compared by Chernoff's bound, which holds for binomial and for
-hypergeometric counts, at 1e-12 each; the chi-square value with the point that the Wilson-Hilferty approximation puts
-at 6 standard deviations.
+All draws are made with fixed seeds, so a verdict never changes from run to run. `chances.py` says when a count is
+further off than chance could explain, and derives how rarely that accuses a uniform shuffle.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise, permutations
-from math import factorial, log, sqrt
+from math import factorial
 
 from conformance.contract import Claims
+from conformance.epochs.chances import FEW_CELLS, MANY_CELLS, chi_square_limit, improbable, more_than_chance
+from conformance.epochs.differences import uneven_differences
 from conformance.loader.judging import show
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 
-_LEAST_CHANCE = log(1e-12)
-_CHI_SQUARE_DEVIATIONS = 6.0
-_SMALL = 4  # datasets up to this size: every permutation is counted
+_COUNTED = 6  # datasets up to this size: every permutation is counted, if there are enough orders
+_FEW = 4  # up to this size, nothing but that
+_LEAST_IN_A_CELL = 2.0
 _BLOCKS = 4
 
 
@@ -36,7 +36,9 @@ def uniform(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     # Not a permutation at all: ORDER-3's matter.
     if any(len(set(order)) != scenario.samples or len(order) != scenario.samples for order in orders):
         return None
-    found = _uneven_permutations(orders) if scenario.samples <= _SMALL else _badly_mixed(orders)
+    found = _uneven_permutations(orders) if scenario.samples <= _COUNTED else None
+    if scenario.samples > _FEW:
+        found = found or _badly_mixed(orders) or uneven_differences(orders)
     if found is None:
         return []
     kind, line = found
@@ -59,9 +61,11 @@ def _uneven_permutations(orders: list[tuple[int, ...]]) -> tuple[str, str] | Non
     size = len(orders[0])
     cells = factorial(size)
     expected = len(orders) / cells
+    if size > _FEW and expected < _LEAST_IN_A_CELL:
+        return None
     counts = Counter(orders)
     square = sum((counts[order] - expected) ** 2 / expected for order in permutations(range(size)))
-    if square <= _chi_square_limit(cells - 1):
+    if square <= chi_square_limit(cells - 1, FEW_CELLS if size <= _FEW else MANY_CELLS):
         return None
     order = max(permutations(range(size)), key=lambda order: abs(counts[order] - expected))
     return (
@@ -70,46 +74,31 @@ def _uneven_permutations(orders: list[tuple[int, ...]]) -> tuple[str, str] | Non
     )
 
 
-def _chi_square_limit(freedom: int) -> float:
-    spread = 2 / (9 * freedom)
-    return float(freedom * (1 - spread + _CHI_SQUARE_DEVIATIONS * sqrt(spread)) ** 3)
-
-
 def _badly_mixed(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
     size = len(orders[0])
     followed = sum(1 for order in orders for one, other in pairwise(order) if other == one + 1)
     # In a uniform order about one sample is followed by its neighbour, as rarely more as by Poisson's law.
-    if _more_than_chance(followed, len(orders)):
+    if more_than_chance(followed, len(orders)):
         return "neighbours-stay-together", f"a sample is followed by its neighbour {followed} times, not {len(orders)}"
     block = size // _BLOCKS
     moves = Counter((order[at] // block, at // block) for order in orders for at in range(block * _BLOCKS))
     for came_from in range(_BLOCKS):
         for went_to in range(_BLOCKS):
             moved = moves[came_from, went_to]
-            if _improbable(moved, block * len(orders), block / size):
+            if improbable(moved, block * len(orders), block / size):
                 place = f"quarter {came_from + 1} of the dataset into quarter {went_to + 1} of the epoch"
                 expected = len(orders) * block * block / size
                 return "local-shuffle", f"{moved} samples went from {place}, expected {expected:.0f}"
     return None
 
 
-def _more_than_chance(hits: int, mean: float) -> bool:
-    """Whether a Poisson count is too large: Chernoff's bound on its upper tail."""
-    return hits > mean and hits - mean - hits * log(hits / mean) < _LEAST_CHANCE
-
-
-def _improbable(hits: int, trials: int, share: float) -> bool:
-    """Whether so many hits, or so few, are too improbable: Chernoff's bound on both tails of a binomial."""
-    rate = hits / trials
-    parts = ((rate, share), (1 - rate, 1 - share))
-    divergence = sum(
-        observed * log(observed / expected) for observed, expected in parts if observed > 0 and expected > 0
-    )
-    impossible = any(observed > 0 and expected <= 0 for observed, expected in parts)
-    return impossible or -trials * divergence < _LEAST_CHANCE
-
-
-@clause("ORDER-13", family="statistics", applies=_global, floor=2, needs=("ranks",))
+@clause(
+    "ORDER-13",
+    family="statistics",
+    applies=lambda claims: _global(claims) and not claims.deals_out_dynamically,
+    floor=2,
+    needs=("ranks",),
+)
 def mixes_across_ranks(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Over several ranks a sample lands on any rank, and its neighbour independently of it."""
     if scenario.world_size == 1 or scenario.drop_last:
@@ -138,7 +127,7 @@ def _stuck_sample(places: list[dict[int, int]], scenario: Scenario) -> str | Non
     counts = Counter((index, rank) for place in places for index, rank in place.items())
     for index in range(scenario.samples):
         for rank in range(scenario.world_size):
-            if _improbable(counts[index, rank], len(places), 1 / scenario.world_size):
+            if improbable(counts[index, rank], len(places), 1 / scenario.world_size):
                 expected = len(places) / scenario.world_size
                 times = f"{counts[index, rank]} of {len(places)} epochs, expected {expected:.0f}"
                 return f"sample {index} was on rank {rank} in {times}"
@@ -150,7 +139,7 @@ def _inseparable_pair(places: list[dict[int, int]], scenario: Scenario) -> str |
     share = (shard - 1) / (scenario.samples - 1)
     for index in range(scenario.samples - 1):
         together = sum(1 for place in places if place[index] == place[index + 1])
-        if _improbable(together, len(places), share):
+        if improbable(together, len(places), share):
             times = f"{together} of {len(places)} epochs, expected {len(places) * share:.0f}"
             return f"samples {index} and {index + 1} were on one rank in {times}"
     return None

@@ -1,18 +1,21 @@
 """What is tried of trouble, and of samples that are no numbers: chapter 10, and the life of a loader in chapter 4."""
 
 from collections.abc import Iterator
+from itertools import islice, product
 
 from hypothesis import strategies as st
 
 from conformance.contract import Claims
+from conformance.faults.scenario import LIVES
 from conformance.loader.asked import may_persist
-from conformance.loader.scenario import KINDS, Scenario, Style
+from conformance.loader.scenario import ERRORS, KINDS, Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 # What may go wrong or be done, simplest first; what happens twice in a list is tried twice as often.
-_CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave")
+_CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave", "unread", "closed")
+_PLACED = ("leave", "two", "closed")
 # What may disturb the order that lies on a loader.
-_SHUFFLED = ("leave", "two")
+_SHUFFLED = ("leave", "two", "lives")
 _FAULTS = ("raise", "raise", "stop", "index")
 # A worker that exits in silence is noticed by torch after 5 s, so that it is tried less often.
 _WORKER_FAULTS = ("kill", "kill", "exit")
@@ -28,23 +31,35 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
     dataset: Style = draw(st.sampled_from(_styles(claims)))
     if dataset == "iterable" and claims.iterable_workers != "split":
         num_workers = 0
-    trouble = draw(st.sampled_from((*_CONDUCTS, *_possible_faults(claims, num_workers, dataset))))
+    trouble = draw(st.sampled_from((*_CONDUCTS, "lives", *_possible_faults(claims, num_workers, dataset))))
     place = draw(st.integers(0, 7))
-    if trouble in _CONDUCTS:
-        fault, conduct = "", f"{trouble}@{place % 4}" if trouble in ("leave", "two") else trouble
+    words: list[str] = []
+    told: list[str] = []
+    rest = False
+    if trouble == "lives":
+        words = draw(st.lists(st.sampled_from(tuple(LIVES)), min_size=2, max_size=4, unique=True))
+        fault, conduct = f"raise@{place % samples}" if "failed" in words else "", "lives"
+    elif trouble in _CONDUCTS:
+        fault, conduct = "", f"{trouble}@{place % 4}" if trouble in _PLACED else trouble
     else:
+        when = draw(st.sampled_from(("", "", "", "second", "third")))
+        error = draw(st.sampled_from(("", "", *ERRORS))) if trouble in ("raise", "collate", "init") else ""
+        told = [each for each in (error, when) if each]
+        rest = trouble == "raise" and draw(st.sampled_from((False, False, False, True)))
         fault, conduct = f"{trouble}@{place % (num_workers if trouble == 'init' else samples)}", ""
     return Scenario(
         samples,
         batch_size=batch_size,
         shuffle=draw(st.booleans()) if trouble in _SHUFFLED and dataset == "map" and claims.shuffle else False,
         num_workers=num_workers,
-        epochs=3 if fault else 2,
+        epochs=len(words) + 1 if words else 3 if fault else 2,
         fault=fault,
         conduct=conduct,
         kind="buffer" if conduct == "kept" and draw(st.booleans()) else "",
         dataset=dataset,
         persistent_workers=draw(st.booleans()) if num_workers and may_persist(claims) else False,
+        details="+".join(words or told),
+        drop_last=rest,
     )
 
 
@@ -62,7 +77,7 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     with_workers = claims.workers and (dataset == "map" or claims.iterable_workers == "split")
     for num_workers in (0, 2) if with_workers else (0,):
         for conduct in dict.fromkeys(_CONDUCTS):
-            named = f"{conduct}@1" if conduct in ("leave", "two") else conduct
+            named = f"{conduct}@1" if conduct in _PLACED else conduct
             for samples, batch_size in ((5, 2), (4, 1), (3, 3)):
                 if conduct in _SHUFFLED and dataset == "map" and claims.shuffle:
                     yield Scenario(
@@ -78,6 +93,82 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                         conduct=named,
                         kind=kind,
                     )
+
+    yield from _each_error(claims, tier)
+    if "map" in claims.datasets:
+        yield from _hooked(claims)
+    yield from _lives(claims, dataset, tier)
+    if with_workers and may_persist(claims) and tier.name != "quick":
+        yield from _persisting(claims, dataset)
+
+
+def _hooked(claims: Claims) -> Iterator[Scenario]:
+    """Each hook that can be looked at, over three epochs."""
+    words = {"collated": "collate_fn", "begun": "worker_init_fn", "lasting": "persistent_workers"}
+    asked = [word for word, hook in words.items() if hook in claims.hooks]
+    for num_workers in (0, 2) if claims.workers else (0,):
+        for word in asked if num_workers else [each for each in asked if each == "collated"]:
+            plain = Scenario(9, batch_size=2, num_workers=num_workers, epochs=3, conduct="hooked", details=word)
+            if word != "lasting":
+                yield plain
+            if num_workers and "lasting" in asked:
+                yield simpler(plain, persistent_workers=True)
+
+
+def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    """Each class of error, and the faults in later epochs, in the first and the last step, and in a rest."""
+    for style in _styles(claims):
+        with_workers = claims.workers and (style == "map" or claims.iterable_workers == "split")
+        for num_workers in (0, 2) if with_workers else (0,):
+            plain = Scenario(5, batch_size=2, num_workers=num_workers, epochs=3, dataset=style)
+            # Each with the first style; of another one, as at the quick tier, a few.
+            few = tier.name == "quick" or style != _styles(claims)[0]
+            for word in islice(ERRORS, 2, None, 3) if few else ERRORS:
+                yield simpler(plain, epochs=2, fault="raise@3", details=word)
+            for place, when in ((0, "second"), (4, "second"), (2, "third"), (4, "")):
+                yield simpler(plain, fault=f"raise@{place}", details=when)
+            yield simpler(plain, fault="raise@4", drop_last=True)
+            for fault in dict.fromkeys(_possible_faults(claims, num_workers, style)):
+                if fault not in ("raise", "exit") and not few:
+                    yield simpler(plain, fault=f"{fault}@{1 if fault == 'init' else 3}", details="second")
+
+
+def _lives(claims: Claims, style: Style, tier: Tier) -> Iterator[Scenario]:
+    """Each two things that a loader may live through, one after the other; with workers, each once at the least."""
+    shuffle = style == "map" and claims.shuffle is not None
+    # At the quick tier a few of them.
+    for one, other in islice(product(LIVES, LIVES), 0, None, 5 if tier.name == "quick" else 1):
+        fault = "raise@3" if "failed" in (one, other) else ""
+        if one != other:
+            yield _living(f"{one}+{other}", Scenario(6, batch_size=2, shuffle=shuffle, fault=fault, dataset=style))
+    for word in ("left", "last", "begun"):
+        yield _living("+".join([word] * 3), Scenario(5, batch_size=2, shuffle=shuffle, dataset=style))
+
+
+def _living(words: str, scenario: Scenario) -> Scenario:
+    return simpler(scenario, conduct="lives", details=words, epochs=words.count("+") + 2)
+
+
+def _persisting(claims: Claims, style: Style) -> Iterator[Scenario]:
+    """Workers that live on, under everything that a consumer may do or that may go wrong."""
+    plain = Scenario(5, batch_size=2, num_workers=2, dataset=style, persistent_workers=True)
+    for conduct in dict.fromkeys(_CONDUCTS):
+        yield simpler(plain, epochs=2, conduct=f"{conduct}@1" if conduct in _PLACED else conduct)
+    shuffle = style == "map" and claims.shuffle is not None
+    yield simpler(plain, epochs=2, conduct="leave@3", shuffle=shuffle)
+    for fault in dict.fromkeys(_possible_faults(claims, 2, style)):
+        yield simpler(plain, epochs=3, fault=f"{fault}@{1 if fault == 'init' else 3}")
+    for words in (
+        "left+last",
+        "last+failed",
+        "failed+left",
+        "failed+held",
+        "begun+left",
+        "beyond+begun",
+        "left+left+left",
+    ):
+        fault = "raise@3" if "failed" in words else ""
+        yield _living(words, simpler(plain, samples=6, fault=fault, shuffle=shuffle))
 
 
 def _styles(claims: Claims) -> tuple[Style, ...]:

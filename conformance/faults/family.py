@@ -1,14 +1,17 @@
 """The families of chapter 10, which chapter 4 shares: trouble in the life of a loader, and samples of every kind."""
 
-from conformance.faults import drawn, judges
+from conformance.faults import drawn, judges, scenario
 from conformance.loader.runs import runs, undisturbed
-from conformance.loader.scenario import Scenario, from_code, may_fail, within
+from conformance.loader.scenario import CONDUCTS, Scenario, from_code, may_fail, within
 from conformance.loader.simpler import simplified
+from conformance.loader.starting import few
 from conformance.trial.family import Family
 
 CHAPTERS = ("ERROR", "LEAK")
 # Imported, so that they register their clauses.
 JUDGES = (judges,)
+
+CONDUCTS.update(scenario.CONDUCTS)
 
 
 def _trouble(scenario: Scenario) -> str:
@@ -22,7 +25,7 @@ FAMILIES = (
         from_code,
         runs,
         drawn.each_trouble,
-        {"quick": 16, "gate": 90, "deep": 2400},
+        {"quick": 16, "gate": 60, "deep": 2400},
         drawn.troubled,
         simplified,
         twins=undisturbed,
@@ -31,6 +34,7 @@ FAMILIES = (
         hides={"ERROR-2": ("ERROR-1",), "WORK-14": ("ERROR-1",)},
         may_fail=may_fail,
         within=within,
+        few=few,
     ),
-    Family("samples", from_code, runs, drawn.kinds_of_sample, may_fail=may_fail, within=within),
+    Family("samples", from_code, runs, drawn.kinds_of_sample, may_fail=may_fail, within=within, few=few),
 )

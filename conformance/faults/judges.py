@@ -1,7 +1,18 @@
 """Chapter 10, faults: the judges of ERROR-* and LEAK-*, on scenarios in which something goes wrong, once."""
 
 from conformance.contract import Claims
-from conformance.loader.judging import before_the_fault, failed_while_loading, fails_anyway, missed, repeats, show
+from conformance.loader.judging import (
+    before_the_fault,
+    error_text,
+    failed_while_loading,
+    fails_anyway,
+    lost_of_the_error,
+    missed,
+    refuses_the_type,
+    repeats,
+    show,
+)
+from conformance.loader.kinds import GROWTH
 from conformance.loader.runs import FIRST_EPOCH
 from conformance.loader.scenario import DEADLY, FAULTS, Scenario
 from conformance.trace import Failure, RankRun, Topic, Trace
@@ -9,7 +20,6 @@ from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count, place_of
 
 # Memory may grow by this much in 32 epochs of 1 MiB each: half of what a loader keeps that keeps them all.
-_GROWTH = 16 * 2**20
 
 
 def _raises(claims: Claims) -> bool:
@@ -31,14 +41,16 @@ def _struck(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> RankRu
     Each sample is read in the first epoch. Where the rank hung or died, that epoch was read alone: what hangs only
     later is WORK-14's matter, and what hangs without a fault is not this chapter's.
     """
-    if _fault(scenario) not in faults or fails_anyway(trace):
+    # What comes of an error among other things is WORK-14's matter.
+    if _fault(scenario) not in faults or scenario.conduct or fails_anyway(trace):
         return None
     (rank,) = (trace.variant(FIRST_EPOCH) or trace.main).ranks
     return rank if _happened(rank) else None
 
 
-def _first_failure(rank: RankRun) -> Failure | None:
-    return rank.failure or (rank.epochs[0].failure if rank.epochs else None)
+def _first_failure(scenario: Scenario, rank: RankRun) -> Failure | None:
+    at = scenario.faulty_epoch
+    return rank.failure or (rank.epochs[at].failure if len(rank.epochs) > at else None)
 
 
 @clause("ERROR-1", family="life", dataset="any", applies=_raises, floor=4, twin=True)
@@ -67,26 +79,19 @@ def _arrives(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> Verdi
     rank = _struck(scenario, trace, faults)
     if rank is None:
         return None
-    failure = _first_failure(rank)
-    text = "is broken on purpose"
-    expected = f"BrokenSample: ... {text}"
+    failure = _first_failure(scenario, rank)
+    expected = error_text(scenario)
     if failure is None:
         why = "an error that nobody sees is a hole in the data"
         return [Finding("swallowed", expected, _story(rank), why)]
     if failure.kind != "raised":
-        return [
-            Finding(
-                f"{failure.kind}-instead",
-                expected,
-                _story(rank),
-                "an exception is not an end of the process, nor a hang",
-            )
-        ]
-    if not failure.message.startswith("BrokenSample"):
-        return [
-            Finding("other-type", expected, _story(rank), "whoever catches the dataset's own exception must see it")
-        ]
-    if text not in failure.message:
+        why = "an exception is not an end of the process, nor a hang"
+        return [Finding(f"{failure.kind}-instead", expected, _story(rank), why)]
+    lost = lost_of_the_error(scenario, failure)
+    if lost == "type":
+        why = "whoever catches the dataset's own exception must see it"
+        return [Finding("other-type", expected, _story(rank), why)]
+    if lost:
         return [Finding("text-lost", expected, _story(rank), "the text says what is broken, and where")]
     return []
 
@@ -95,15 +100,17 @@ def _arrives(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> Verdi
 def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What comes before the failing step is delivered, and nothing of it or behind it."""
     (rank,) = trace.main.ranks
-    if scenario.dataset != "map" or _fault(scenario) not in ("raise", "collate"):
+    if scenario.dataset != "map" or scenario.conduct or _fault(scenario) not in ("raise", "collate"):
         return None
     if failed_while_loading(rank):
         return []
-    if not rank.epochs or not rank.epochs[0].failure:
+    at = scenario.faulty_epoch
+    if len(rank.epochs) <= at or not rank.epochs[at].failure or not rank.remark("fired"):
         return None
-    if rank.epochs[0].failure.where == "iter":
+    failure = rank.epochs[at].failure
+    if failure is not None and failure.where == "iter":
         return []  # it reads an epoch before it gives the iterator: nothing had come that could be in the wrong place
-    delivered = list(rank.epochs[0].samples)
+    delivered = list(rank.epochs[at].samples)
     expected = before_the_fault(scenario)
     if delivered == expected:
         return []
@@ -120,7 +127,7 @@ def end_of_iteration_is_no_sample(scenario: Scenario, claims: Claims, trace: Tra
     rank = _struck(scenario, trace, ("stop", "index"))
     if rank is None:
         return None
-    failure = _first_failure(rank)
+    failure = _first_failure(scenario, rank)
     if failure is not None and failure.kind == "raised":
         return []
     if failure is None and not _lacks_more(scenario, claims, trace, rank):
@@ -134,7 +141,7 @@ def end_of_iteration_is_no_sample(scenario: Scenario, claims: Claims, trace: Tra
 
 def _lacks_more(scenario: Scenario, claims: Claims, trace: Trace, rank: RankRun) -> bool:
     """Whether the epoch of the fault lacks more than may be skipped of the one that nothing disturbs."""
-    lost = set(missed(scenario, trace, rank.epochs[0]))
+    lost = set(missed(scenario, trace, rank.epochs[scenario.faulty_epoch]))
     return bool(lost - {place_of(scenario.fault)} if claims.errors == "skip" else lost)
 
 
@@ -159,13 +166,13 @@ def hanging_workers_are_errors(scenario: Scenario, claims: Claims, trace: Trace)
 
 def _is_an_error(scenario: Scenario, trace: Trace, faults: tuple[str, ...], why: str) -> Verdict:
     (main,) = trace.main.ranks
-    if _fault(scenario) in faults and not _happened(main):
+    if _fault(scenario) in faults and not scenario.conduct and not _happened(main):
         # A loader that reads by threads, or from files, has no process that could die.
         return None if any(read.process for read in main.reads) or main.failure else []
     rank = _struck(scenario, trace, faults)
     if rank is None:
         return None
-    failure = _first_failure(rank)
+    failure = _first_failure(scenario, rank)
     if failure is not None and failure.kind == "raised":
         return []
     kind = "silent" if failure is None else failure.kind
@@ -178,9 +185,10 @@ def only_the_failing_sample_is_skipped(scenario: Scenario, claims: Claims, trace
     rank = _struck(scenario, trace, ("raise",))
     if rank is None or scenario.dataset != "map":
         return None
-    if rank.failure or not rank.epochs or rank.epochs[0].failure:
+    at = scenario.faulty_epoch
+    if rank.failure or len(rank.epochs) <= at or rank.epochs[at].failure:
         return [Finding("raised-though-skipping", "the other samples", _story(rank), 'errors="skip" is claimed')]
-    epoch, bad = rank.epochs[0], place_of(scenario.fault)
+    epoch, bad = rank.epochs[at], place_of(scenario.fault)
     why = 'errors="skip" leaves out what fails, and nothing else'
     if set(missed(scenario, trace, epoch)) - {bad} or repeats(scenario, trace, epoch):
         return [Finding("skipped-more", f"all samples but {bad}", _story(rank), why)]
@@ -260,12 +268,14 @@ def _nothing_left(scenario: Scenario, trace: Trace, topic: Topic, why: str) -> V
 def memory_does_not_grow(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Many epochs later the processes hold as much memory as before."""
     (rank,) = trace.main.ranks
-    if scenario.kind != "large" or rank.failure:
+    if scenario.kind != "large":
         return None
+    if rank.failure:
+        return [] if refuses_the_type(rank) else None
     grown = int(rank.remark("memory"))
-    if grown <= _GROWTH:
+    if grown <= GROWTH:
         return []
-    line = f"rank {rank.rank}: more than {_GROWTH // 2**20} MiB more after 32 more epochs of 1 MiB each"
+    line = f"rank {rank.rank}: more than {GROWTH // 2**20} MiB more with every 32 epochs of 1 MiB each, three times"
     return [
         Finding(
             "memory-grows",

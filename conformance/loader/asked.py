@@ -32,9 +32,12 @@ def arguments_of(scenario: Scenario, rank: int) -> dict[str, Any]:
     return arguments
 
 
-def hooks_of(scenario: Scenario) -> dict[str, Any]:
-    """The hooks of the request that a scenario needs, but for those that watch what is read."""
-    return {"timeout": _HOOK_TIMEOUT} if scenario.fault.startswith("hang") else {}
+def hooks_of(scenario: Scenario, starting: float = 0.0) -> dict[str, Any]:
+    """The hooks of the request that a scenario needs, but for those that watch what is read.
+
+    `starting`: the seconds that its workers may take until they can be asked for anything.
+    """
+    return {"timeout": _HOOK_TIMEOUT + starting} if scenario.fault.startswith("hang") else {}
 
 
 def may_persist(claims: Claims) -> bool:

@@ -4,8 +4,8 @@ from collections import Counter
 
 from conformance.contract import Claims
 from conformance.loader.runs import UNDISTURBED
-from conformance.loader.scenario import Scenario
-from conformance.trace import Epoch, RankRun, Run, Trace
+from conformance.loader.scenario import ERRORS, NOT_MADE_ANEW, Scenario
+from conformance.trace import Epoch, Failure, RankRun, Run, Trace
 from conformance.trial.clause import Finding
 from conformance.trial.words import clipped, count, place_of
 
@@ -21,14 +21,17 @@ def remainder(claims: Claims) -> bool:
 def shard_sizes(scenario: Scenario, claims: Claims) -> tuple[int, int] | None:
     """(smallest, largest) number of samples that a rank's shard may hold before it is cut into steps; None: no claim.
 
-    "drop" floors, "pad" rounds up, "uneven" allows both. One rank holds everything, whatever is claimed.
+    "drop" floors, "pad" rounds up, "uneven" allows both, and "once" says nothing of sizes. One rank holds everything,
+    whatever is claimed.
     """
     samples, ranks = scenario.samples, scenario.world_size
     floor, ceiling = samples // ranks, -(-samples // ranks)
     policy = claims.policy(scenario.drop_last)
-    if policy is None:
+    if policy is None or (policy == "once" and ranks > 1):
         return None
-    return {"drop": (floor, floor), "pad": (ceiling, ceiling), "uneven": (floor, ceiling)}[policy]
+    return {"drop": (floor, floor), "pad": (ceiling, ceiling), "uneven": (floor, ceiling), "once": (floor, ceiling)}[
+        policy
+    ]
 
 
 def padded_to_full_steps(scenario: Scenario, claims: Claims) -> int | None:
@@ -57,6 +60,13 @@ def dropped_limit(scenario: Scenario, claims: Claims) -> int:
     if scenario.drop_last:
         return scenario.combined_batch * scenario.world_size
     return scenario.world_size if claims.when_keeping == "drop" else 1
+
+
+def as_assigned(claims: Claims, epochs: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
+    """The epochs to be compared with those of another run: each rank's, or all as one where time deals them out."""
+    if not claims.deals_out_dynamically or len(epochs) == 1:
+        return epochs
+    return (Epoch(epochs[0].number, (tuple(sorted(index for epoch in epochs for index in epoch.samples)),)),)
 
 
 def usable(run: Run | None) -> bool:
@@ -176,7 +186,8 @@ def _undisturbed(scenario: Scenario, trace: Trace, epoch: Epoch) -> tuple[int, .
 def as_undisturbed(scenario: Scenario, claims: Claims, trace: Trace, epoch: Epoch) -> bool:
     """Whether an epoch of the one rank is that of the same request which nothing disturbs.
 
-    Until that run is made, whether it is whole beyond doubt. The order under a shuffle is ORDER-5's matter, and which
+    Until that run is made, whether it is whole beyond doubt. Under a shuffle the order is judged where the consumer has
+    said which epoch it is, and if what came before the disturbance was the same: else it is ORDER-5's matter, and which
     samples an epoch that was counted by the loader itself leaves over is its own.
     """
     if epoch.failure:
@@ -184,6 +195,8 @@ def as_undisturbed(scenario: Scenario, claims: Claims, trace: Trace, epoch: Epoc
     if trace.variant(UNDISTURBED) is None:
         return not scenario.shuffle and whole(scenario, claims, epoch)
     expected = _undisturbed(scenario, trace, epoch)
+    if scenario.shuffle and claims.epochs == "set_epoch" and _began_alike(trace):
+        return epoch.samples == expected if claims.in_order else sorted(epoch.samples) == sorted(expected)
     if scenario.shuffle:
         once = len(set(epoch.samples)) >= len(set(expected))
         return len(epoch.samples) == len(expected) and once
@@ -191,9 +204,43 @@ def as_undisturbed(scenario: Scenario, claims: Claims, trace: Trace, epoch: Epoc
     return epoch.samples == expected if in_order else sorted(epoch.samples) == sorted(expected)
 
 
+def refuses_the_type(rank: RankRun) -> bool:
+    """Whether a loader that takes samples of some types only says so, with the name of the one that it does not."""
+    return rank.failure is not None and rank.failure.kind == "raised" and bool(rank.remark("named"))
+
+
+def _began_alike(trace: Trace) -> bool:
+    """Whether the first steps, which nothing had disturbed yet, are those of the run that nothing disturbs."""
+    plain = trace.variant(UNDISTURBED)
+    heads = [run.ranks[0].epochs[0].samples for run in (trace.main, plain) if run and run.ranks[0].epochs]
+    length = min(map(len, heads), default=0)
+    return length > 0 and heads[0][:length] == heads[-1][:length]
+
+
 def failed_while_loading(rank: RankRun) -> bool:
     """Whether a loader that reads the whole dataset in `load` failed there: before any epoch, and it is right to."""
     return rank.failure is not None and rank.failure.kind == "raised" and rank.failure.where == "load"
+
+
+def error_text(scenario: Scenario) -> str:
+    """The error that a fault raises, as a report says it."""
+    return f"{ERRORS.get(scenario.error, 'BrokenSample')}: ... {_ON_PURPOSE}"
+
+
+def lost_of_the_error(scenario: Scenario, failure: Failure) -> str:
+    """What an error has lost of the one that a fault raised: its "type", its "text", or nothing.
+
+    One that can't be made anew in another process may come as any other that names its class.
+    """
+    name = ERRORS.get(scenario.error, "BrokenSample")
+    if not failure.message.startswith(f"{name}:"):
+        quoted = scenario.error in NOT_MADE_ANEW and name in failure.message
+        if not quoted:
+            return "type"
+    return "" if _ON_PURPOSE in failure.message else "text"
+
+
+_ON_PURPOSE = "is broken on purpose"
 
 
 def before_the_fault(scenario: Scenario) -> list[int]:

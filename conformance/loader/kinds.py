@@ -2,30 +2,41 @@
 
 import gc
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import permutations
+from itertools import pairwise, permutations
 from types import SimpleNamespace
 from typing import Any
 
 from conformance.loader import datasets, leaks, samples
-from conformance.loader.reading import Reader
+from conformance.loader.reading import Pass, Reader
 from conformance.processes.calls import Remarks
 
 _WARM_EPOCHS, _MORE_EPOCHS = 8, 32  # memory is compared after the first few epochs, and after many more
+# Who has grown is read on, twice as long: a runtime that collects its garbage now and then is level by then.
+_WINDOWS = 3
+# Half of what the epochs of a window held: what allocators, caches and runtimes keep is less.
+GROWTH = 16 * 2**20
 
 
 def watch_memory(reader: Reader, remarks: Remarks) -> None:
-    """Write down how much memory is held after many epochs that was not after the first few."""
+    """Write down how much memory comes with many epochs: the least of what comes with as many, and as many again."""
     light = replace(reader, decodes=False)
     for number in range(_WARM_EPOCHS):
-        light.rest(light.begin(number))
+        light.rest(_begun(light, "large", number, remarks))
+    held, grown = [_held()], GROWTH + 1
+    for window in range(_WINDOWS):
+        if grown > GROWTH:
+            for number in range(_MORE_EPOCHS):
+                light.rest(light.begin(_WARM_EPOCHS + window * _MORE_EPOCHS + number))
+            held.append(_held())
+            grown = min(later - earlier for earlier, later in pairwise(held))
+    remarks.append(("memory", str(grown)))
+
+
+def _held() -> int:
     gc.collect()
-    warm = leaks.resident_bytes()
-    for number in range(_WARM_EPOCHS, _WARM_EPOCHS + _MORE_EPOCHS):
-        light.rest(light.begin(number))
-    gc.collect()
-    remarks.append(("memory", str(leaks.resident_bytes() - warm)))
+    return leaks.resident_bytes()
 
 
 def watch_types(
@@ -35,7 +46,8 @@ def watch_types(
     keeping = replace(reader, decodes=False, keep_batches=True)
     given = [samples.sample_of(kind, datasets.FIRST_SAMPLE + index, None) for index in range(length)]
     for number in numbers:
-        going = keeping.rest(keeping.begin(number))
+        going = _begun(keeping, kind, number, remarks)
+        keeping.rest(going)
         batches = going.batches
         told = f"{len(batches)} batches instead of one" if len(batches) != 1 else _lost(reader, given, batches[0])
         if told and len(batches) == 1 and not in_order:
@@ -46,20 +58,29 @@ def watch_types(
 
 
 class _Overheard(Iterator[Any]):
-    """An iterator of which is written down whether an error names an item, in any of its lines."""
+    """An iterator of which is written down whether an error names an item or a type, in any of its lines."""
 
-    def __init__(self, steps: Iterator[Any], item: int, remarks: Remarks) -> None:
+    def __init__(self, steps: Iterator[Any], what: str, names: Iterable[object], remarks: Remarks) -> None:
         self.steps = steps
-        self.item = item
+        self.what = what
+        self.names = names
         self.remarks = remarks
 
     def __next__(self) -> Any:
         try:
             return next(self.steps)
         except Exception as error:
-            if re.search(rf"\b{self.item}\b", str(error)):
-                self.remarks.append(("named", f"item {self.item}"))
+            named = [str(name) for name in self.names if re.search(rf"\b{name}\b", str(error))]
+            if named:
+                self.remarks.append(("named", f"{self.what} {min(named)}"))
             raise
+
+
+def _begun(reader: Reader, kind: str, number: int, remarks: Remarks) -> Pass:
+    """An epoch of samples of a kind, in which is listened for a refusal that names their type."""
+    going = reader.begin(number)
+    going.iterator = _Overheard(going.iterator, "type", samples.types_of(kind), remarks)
+    return going
 
 
 def _lost(reader: Reader, given: list[Any], batch: Any) -> str:
@@ -77,7 +98,7 @@ def read_odd(reader: Reader, kind: str, length: int, number: int, remarks: Remar
     """Hold each step, of one sample, against what the dataset gave."""
     light = replace(reader, decodes=False, keep_batches=True)
     going = light.begin(number)
-    going.iterator = _Overheard(going.iterator, samples.odd_one(length), remarks)
+    going.iterator = _Overheard(going.iterator, "item", [samples.odd_one(length)], remarks)
     for at in range(length):
         if not light.step(going):
             remarks.append(("odd", f"the epoch ends before item {at}"))

@@ -1,8 +1,8 @@
 """What a loader leaves behind: decides which resources are counted, and when something counts as left.
 
-Counted in the process that iterates: child processes, open descriptors, threads, files in its temporary folder and
-shared-memory segments. What a library opens once for good (a resource tracker, a thread pool) is no leak: only what a
-second round of the same reading adds to the first is one.
+Counted in the process that iterates (and in the one beside it, of a loader that is no Python): child processes, open
+descriptors, threads, files in its temporary folder and shared-memory segments. What a library opens once for good (a
+resource tracker, a thread pool) is no leak: only what a second round of the same reading adds to the first is one.
 """
 
 import gc
@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.bridge.implementation import beside
 from conformance.processes.descendants import KNOWN_TO, children, direct_children, listed, state_of, strays, text_of
 from conformance.trace import Topic
 
@@ -37,8 +38,8 @@ def held(temporary: str | None) -> Resources:
     return Resources(
         processes=frozenset([*children(os.getpid()), *strays(os.environ.get(KNOWN_TO, ""))]),
         zombies=_zombies(os.getpid()),
-        descriptors=len(listed("/proc/self/fd")),
-        threads=len(listed("/proc/self/task")),
+        descriptors=sum(len(listed(f"/proc/{each}/fd")) for each in ("self", *beside)),
+        threads=sum(len(listed(f"/proc/{each}/task")) for each in ("self", *beside)),
         files=_files(Path(temporary)) if temporary is not None else frozenset(),
         segments=_segments() if temporary is not None else frozenset(),
     )

@@ -88,11 +88,11 @@ def read_once(implementation: Implementation, task: Task, workdir: str) -> RankR
     # not write where another one does.
     if task.saved and task.rank < len(task.saved):
         workdir = task.saved[task.rank].workdir
-    going = Reading(implementation, task, scenario, _request(scenario, task.rank, workdir, watch), watch)
+    going = Reading(implementation, task, scenario, request_of(task, workdir, watch), watch)
     failure = None
     before = random_state.seed_all_and_tell(task.random_seed)
     try:
-        _read(going)
+        read(going)
     except Stopped as stopped:
         failure = stopped.failure
     except RuntimeError as error:
@@ -153,7 +153,8 @@ def _left_behind(before: leaks.Resources, temporary: str | None, grace: float) -
         return leaks.left_behind(before, temporary, grace)
 
 
-def _read(going: Reading) -> None:
+def read(going: Reading) -> None:
+    """Make the loader, and do with it what the scenario's conduct says; raises Stopped where that can't go on."""
     name = going.scenario.conduct.partition("@")[0]
     module = cast(Conducts, import_module(going.task.conducts)) if going.task.conducts else None
     if module is not None and name in module.WITHOUT_LOADER:
@@ -209,6 +210,8 @@ def _keep(going: Reading) -> None:
 _CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "": _whole,
     "dropped": _whole,
+    "unread": lambda going: None,
+    "closed": lambda going: reading.close_early(going.reader, going.task.epochs[0], going.epochs, going.place),
     "leave": lambda going: reading.leave_early(going.reader, going.task.epochs, going.epochs, going.place),
     "two": lambda going: reading.read_two(going.reader, going.task.epochs[0], going.epochs, going.place),
     "kept": _keep,
@@ -235,23 +238,38 @@ def _watch(scenario: Scenario, workdir: str) -> probes.Watch:
         place_of(scenario.conduct) * scenario.combined_batch if scenario.conduct.startswith("interrupt") else None
     )
     folder = probes.empty_folder(workdir, "watch")
-    return probes.Watch(folder, scenario.fault, scenario.kind, scenario.num_workers > 0, os.getpid(), interrupts)
+    return probes.Watch(
+        folder,
+        scenario.fault,
+        scenario.kind,
+        scenario.num_workers > 0,
+        os.getpid(),
+        scenario.error,
+        scenario.faulty_epoch,
+        interrupts,
+    )
 
 
-def _request(scenario: Scenario, rank: int, workdir: str, watch: probes.Watch | None) -> Request:
+def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
+    """What the loader is asked for, with a dataset that does what the watch says."""
+    scenario: Scenario = task.scenario
     # One folder a process, so that ranks never write over each other's files, and for each content of a dataset: what
     # its samples are, and which of them fails.
     contents = (scenario.dataset, str(scenario.samples), scenario.kind, scenario.fault.replace("@", ""))
     folder = os.path.join(workdir, "-".join(filter(None, contents)))
     os.makedirs(folder, exist_ok=True)
-    arguments = arguments_of(scenario, rank)
+    arguments = arguments_of(scenario, task.rank)
     if watch is None:
         return Request(dataset=datasets.MapDataset(scenario.samples), workdir=folder, **arguments)
-    hooks = hooks_of(scenario)
+    hooks = hooks_of(scenario, task.starting)
     if scenario.fault.startswith("collate"):
         hooks["collate_fn"] = probes.BreakingCollate(watch)
     if scenario.fault.startswith("init"):
         hooks["worker_init_fn"] = probes.BreakingInitialiser(watch)
+    if "collated" in scenario.words:
+        hooks["collate_fn"] = probes.NotingCollate(watch)
+    if "begun" in scenario.words and scenario.conduct == "hooked":
+        hooks["worker_init_fn"] = probes.NotingInitialiser(watch)
     dataset = watched(scenario.dataset, scenario.samples, watch)
     return Request(dataset=dataset, workdir=folder, **{**arguments, **hooks})
 
@@ -260,7 +278,7 @@ def _read_another_loader(implementation: Implementation, task: Task, workdir: st
     other = replace(task.scenario, **_OTHER)
     asked = replace(task, scenario=other, epochs=(0, 1), conducts="")
     try:
-        _read(Reading(implementation, asked, other, _request(other, task.rank, workdir, None), None))
+        read(Reading(implementation, asked, other, request_of(asked, workdir, None), None))
     except Stopped:
         return  # what this loader does wrong is found by its own scenario
 

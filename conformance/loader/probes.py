@@ -4,6 +4,8 @@ The log is a file, since a read may happen in any process: a line a read, writte
 in whichever process comes to it first; what is read after that is sound.
 """
 
+import builtins
+import errno
 import json
 import os
 import random
@@ -12,12 +14,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from conformance.loader.datasets import FIRST_SAMPLE, MapDataset
 from conformance.loader.interrupts import first, interrupt, said
 from conformance.loader.reach import reaches
 from conformance.loader.samples import sample_of
+from conformance.loader.scenario import ERRORS
 from conformance.trace import Read
 from conformance.trial.words import place_of
 
@@ -37,6 +40,8 @@ class Watch:
     kind: str = ""
     draws: bool = False
     consumer: int = 0  # the process id of whoever iterates the loader
+    error: str = ""  # the word for what it raises (ERRORS)
+    armed_in: int = 0  # the first epoch in which the fault happens
     interrupts: int | None = None  # the sample whose read lasts until the consumer, waiting for it, was interrupted
 
     @property
@@ -51,11 +56,13 @@ class Watch:
             interrupt(self.folder, self.consumer)
         name, _, place = self.fault.partition("@")
         if name in _AT_A_READ and int(place) == index and self.fires():
-            _AT_A_READ[name](index)
+            _AT_A_READ[name](index, self.error)
 
     def fires(self) -> bool:
         """Whether the fault happens now: the first time, and never where it would end the consumer itself."""
         if self.fault.startswith(("kill", "exit", "hang")) and os.getpid() == self.consumer:
+            return False
+        if self.armed_in and not said(self.folder, "armed"):
             return False
         if self.fault.startswith("again") and first(self.folder, "sound"):
             return False
@@ -68,6 +75,8 @@ class Watch:
 
     def begin_epoch(self, number: int) -> None:
         """Log that the consumer begins an epoch."""
+        if self.armed_in and number >= self.armed_in:
+            first(self.folder, "armed")
         _append(self.log, number)
 
     def count(self) -> int:
@@ -76,6 +85,11 @@ class Watch:
             return 0
         with open(self.log) as lines:
             return sum(line.startswith("[") for line in lines)
+
+    def entries(self) -> list[Any]:
+        """The log as it stands: the number of an epoch, a read, or what a hook says."""
+        with open(self.log) as lines:
+            return [json.loads(line) for line in lines]
 
     def reads(self) -> tuple[Read, ...]:
         """The log, process by process: the order between processes is nobody's promise."""
@@ -113,6 +127,29 @@ class WatchedIterable:
             yield sample_of(self.watch.kind, FIRST_SAMPLE + index, self)
 
 
+class NotingCollate:
+    """A collate function that gives a plain list, and notes that it was called."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def __call__(self, samples: list[Any]) -> list[Any]:
+        """The samples as they are."""
+        _append(self.watch.log, {"collated": [int(sample) - FIRST_SAMPLE for sample in samples]})
+        return samples
+
+
+class NotingInitialiser:
+    """A worker initialiser that notes in which worker it was called."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def __call__(self, worker: int) -> None:
+        """Do nothing else."""
+        _append(self.watch.log, {"begun": int(worker), "process": os.getpid()})
+
+
 class BreakingCollate:
     """A collate function that gives a plain list, and raises at the sample of the fault."""
 
@@ -123,7 +160,7 @@ class BreakingCollate:
         """The samples as they are."""
         place = place_of(self.watch.fault)
         if FIRST_SAMPLE + place in samples and self.watch.fires():
-            raise BrokenSample(sentence(self.watch.fault))
+            raise broken(self.watch.error, self.watch.fault)
         return samples
 
 
@@ -136,7 +173,7 @@ class BreakingInitialiser:
     def __call__(self, worker: int) -> None:
         """Raise, or do nothing."""
         if worker == place_of(self.watch.fault) and self.watch.fires():
-            raise BrokenSample(sentence(self.watch.fault))
+            raise broken(self.watch.error, self.watch.fault)
 
 
 def sentence(fault: str) -> str:
@@ -146,27 +183,50 @@ def sentence(fault: str) -> str:
     return f"{what} is broken on purpose"
 
 
-def _raise(error: type[Exception], index: int) -> None:
+class Stubborn(Exception):
+    """An exception that no other process can make anew: it is pickled without what its constructor wants."""
+
+    def __init__(self, *, fault: str) -> None:
+        super().__init__(sentence(fault))
+
+
+# How each error is made of its text; the others take the text alone.
+_MADE: dict[str, Callable[[str], Exception]] = {
+    "": BrokenSample,
+    "disk": lambda text: OSError(errno.ENOSPC, text),
+    "unicode": lambda text: UnicodeDecodeError("utf-8", b"\xff", 0, 1, text),
+}
+
+
+def broken(error: str, fault: str) -> Exception:
+    """What a fault raises, by the word of its class."""
+    if error == "stubborn":
+        return Stubborn(fault=fault)
+    make = _MADE.get(error) or getattr(builtins, ERRORS[error])
+    return cast(Exception, make(sentence(fault)))
+
+
+def _raise(index: int, error: str) -> None:
+    raise broken(error, f"raise@{index}")
+
+
+def _end(error: type[Exception], index: int) -> None:
     raise error(sentence(f"raise@{index}"))
 
 
-def _kill(index: int) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _hang(index: int) -> None:
-    threading.Event().wait()
-
-
-_AT_A_READ: dict[str, Callable[[int], None]] = {
-    "raise": lambda index: _raise(BrokenSample, index),
-    "stop": lambda index: _raise(StopIteration, index),
-    "index": lambda index: _raise(IndexError, index),
-    "again": lambda index: _raise(BrokenSample, index),
-    "kill": _kill,
-    "exit": lambda index: os._exit(0),
-    "hang": _hang,
+_AT_A_READ: dict[str, Callable[[int, str], None]] = {
+    "raise": _raise,
+    "stop": lambda index, _: _end(StopIteration, index),
+    "index": lambda index, _: _end(IndexError, index),
+    "again": _raise,
+    "kill": lambda index, _: os.kill(os.getpid(), signal.SIGKILL),
+    "exit": lambda index, _: os._exit(0),
+    "hang": lambda index, _: _hang(),
 }
+
+
+def _hang() -> None:
+    threading.Event().wait()
 
 
 def _worker(dataset: Any) -> list[Any] | None:
@@ -214,6 +274,8 @@ def _parsed(path: str, consumer: int) -> tuple[Read, ...]:
             entry = json.loads(line)
             if isinstance(entry, int):
                 epoch = entry
+            elif isinstance(entry, dict):
+                continue  # what the hooks say
             elif epoch is not None:  # what is read before the first epoch is the adapter's own business
                 entries.append((epoch, *entry))
     # Process ids change from run to run: processes are numbered by their worker's id, or by what they read first.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.loader import datasets
-from conformance.processes.calls import Remarks, Stopped, _forget_frames, called, described
+from conformance.processes.calls import Remarks, Stopped, _forget_frames, called, close, described
 from conformance.trace import Epoch, Failure, Topic
 
 
@@ -125,6 +125,17 @@ def leave_early(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], a
     epochs.append(going.epoch(left=True))
     del going
     read_epochs(reader, numbers[1:], epochs)
+
+
+def close_early(reader: Reader, number: int, epochs: list[Epoch], after: int) -> None:
+    """Close the loader after some steps, while the iterator is alive, and ask that for more: any answer is right."""
+    going = reader.begin(number)
+    more = True
+    while more and len(going.steps) < after:
+        more = reader.step(going)
+    epochs.append(going.epoch(left=True))
+    if close(reader.loader):
+        reader.tolerant_rest(going)
 
 
 def read_two(reader: Reader, number: int, epochs: list[Epoch], after: int) -> None:

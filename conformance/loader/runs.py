@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.loader import starting
 from conformance.loader.asked import arguments_of
 from conformance.loader.patience import patience_with
 from conformance.loader.scenario import Scenario, Variant, simpler
@@ -66,12 +67,14 @@ def undisturbed(lane: Lane, trace: Trace) -> Iterator[Run]:
     """The same request, read epoch after epoch while nothing goes wrong; then the epoch of a fault that ended the rank.
 
     Two epochs at the least: where epochs count themselves, a second iterator may be one of the next epoch.
+    The epoch of a fault is read behind those before it.
     """
     scenario = trace.scenario
     plain = simpler(scenario, fault="", conduct="", details="", variant="none", epochs=max(2, scenario.epochs))
     yield run(lane, UNDISTURBED, usual(plain))
     if scenario.fault and scenario.epochs > 1 and any(rank.is_gone for rank in trace.main.ranks):
-        yield run(lane, FIRST_EPOCH, usual(simpler(scenario, epochs=1)))
+        alone = simpler(scenario, epochs=scenario.faulty_epoch + 1)
+        yield run(lane, FIRST_EPOCH, usual(alone))
 
 
 def without_workers(lane: Lane, trace: Trace) -> Iterator[Run]:
@@ -102,8 +105,9 @@ def run(lane: Lane, name: str, how: Circumstances) -> Run:
     """Make one run."""
     ranks = [0] if how.scenario.refusal else range(how.scenario.world_size)
     tasks = [_task(lane, how, rank) for rank in ranks]
-    patience = patience_with(how.scenario, lane.patience)
-    return Run(name, lane.run(tasks, shift=how.other_process, patience=patience, in_stages=True))
+    extra = starting.granted(lane, how.scenario)
+    patience = patience_with(how.scenario, lane.patience) + extra
+    return Run(name, lane.run(tasks, shift=how.other_process, patience=patience, stage=lane.patience + extra))
 
 
 def _task(lane: Lane, how: Circumstances, rank: int) -> Task:
@@ -118,6 +122,7 @@ def _task(lane: Lane, how: Circumstances, rank: int) -> Task:
         meets=lane.claims.ranks == "process_group",
         conducts=how.scenario.conducted.module,
         saved=how.saved,
+        starting=how.scenario.num_workers * starting.for_one(lane) if how.scenario.fault.startswith("hang") else 0.0,
     )
 
 

@@ -6,6 +6,7 @@ and a dict, a tuple and a named tuple stay one (WORK-17).
 """
 
 import sys
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +47,22 @@ def sample_of(kind: str, value: int, holder: Any) -> Any:
         odd = value - FIRST_SAMPLE == odd_one(holder.length)
         return _ODD[kind](value) if odd else np.full((40, 30), value, dtype=np.int64)
     return _MAKERS[kind](value - FIRST_SAMPLE)
+
+
+def types_of(kind: str) -> frozenset[str]:
+    """How a loader may call the types in the samples of a kind; integers are what all loaders take."""
+    return frozenset(_types(sample_of(kind, FIRST_SAMPLE, None))) - {"int"}
+
+
+def _types(sample: Any) -> Iterator[str]:
+    yield type(sample).__name__
+    if sample is None:
+        yield "None"
+    if hasattr(sample, "dtype"):
+        yield str(sample.dtype).removeprefix("torch.")
+    parts = sample.values() if isinstance(sample, dict) else sample if isinstance(sample, tuple) else ()
+    for part in parts:
+        yield from _types(part)
 
 
 def odd_one(length: int) -> int:

@@ -42,6 +42,30 @@ FAULTS = {
     "collate": "collating sample {} raises",
     "init": "the initialiser of worker {} raises",
 }
+# More that may be said of a fault, as words of the details: what is raised in place of the dataset's own exception, by
+# the name of its class, and in which epoch it happens, if not in the first.
+ERRORS = {
+    "disk": "OSError",
+    "key": "KeyError",
+    "unicode": "UnicodeDecodeError",
+    "memory": "MemoryError",
+    "late": "TimeoutError",
+    "eof": "EOFError",
+    "pipe": "BrokenPipeError",
+    "attribute": "AttributeError",
+    "type": "TypeError",
+    "runtime": "RuntimeError",
+    "missing": "NotImplementedError",
+    "stubborn": "Stubborn",
+}
+# Of these no other process can make one anew from its text.
+NOT_MADE_ANEW = ("unicode", "stubborn")
+IN_EPOCH = {"second": 1, "third": 2}
+FAULT_WORDS = {
+    **{word: f"with {'an' if name[0] in 'AEIOU' else 'a'} {name}" for word, name in ERRORS.items()},
+    "second": "in the second epoch",
+    "third": "in the third epoch",
+}
 # The faults after which a worker has had no time to clean up, and which a loader may take seconds to notice.
 DEADLY = ("kill", "exit", "hang")
 # What a sample is, if not a number.
@@ -57,7 +81,8 @@ class Conduct:
     `module` is the one that knows how it is done, in a rank's process; the loader's own conducts need none. `waits`:
     the consumer waits for what a loader does meanwhile. `epochs` gives, for a number of epochs, those that are read.
     `when_synchronous`: it is done as well where a run is compared with one that does not read ahead. `details`: the
-    words that say more, and how they read.
+    words that say more, and how they read. `fails_in`: the word whose epoch a fault happens in, where each word is an
+    epoch.
     """
 
     text: str
@@ -66,6 +91,7 @@ class Conduct:
     epochs: Callable[[int], tuple[int, ...]] = lambda count: tuple(range(count))
     when_synchronous: bool = False
     details: Mapping[str, str] = field(default_factory=dict)
+    fails_in: str = ""
 
 
 CONDUCTS: dict[str, Conduct] = {
@@ -74,6 +100,8 @@ CONDUCTS: dict[str, Conduct] = {
     "kept": Conduct("every batch kept"),
     "ended": Conduct("next() called again after the end, the loader closed twice"),
     "dropped": Conduct("dropped without closing"),
+    "unread": Conduct("made and never iterated"),
+    "closed": Conduct("closed after step {} while its iterator is alive"),
 }
 _NO_CONDUCT = Conduct("")
 
@@ -177,8 +205,9 @@ class Scenario:
 
     @property
     def waits(self) -> bool:
-        """Whether a run spends its time waiting: for a timeout, or a death to be noticed."""
-        return self.fault.partition("@")[0] in DEADLY or self.conducted.waits
+        """Whether a run spends its time waiting: for a timeout, a death to be noticed, workers that come and go."""
+        staffed = self.is_troubled and self.num_workers > 0
+        return staffed or self.fault.partition("@")[0] in DEADLY or self.conducted.waits
 
     @property
     def is_troubled(self) -> bool:
@@ -211,6 +240,23 @@ class Scenario:
         return words_of(self.details)
 
     @property
+    def told_words(self) -> Mapping[str, str]:
+        """What the words of the details may be, and how each reads."""
+        return {**(FAULT_WORDS if self.fault else {}), **self.conducted.details}
+
+    @property
+    def faulty_epoch(self) -> int:
+        """The place of the epoch in which the fault happens."""
+        if self.conducted.fails_in:
+            return self.words.index(self.conducted.fails_in) if self.conducted.fails_in in self.words else 0
+        return next((IN_EPOCH[each] for each in self.words if each in IN_EPOCH), 0)
+
+    @property
+    def error(self) -> str:
+        """The word for what the fault raises, or "" for the dataset's own exception."""
+        return next((each for each in self.words if each in ERRORS), "")
+
+    @property
     def size(self) -> tuple[Any, ...]:
         """What cases are compared by when the smallest is looked for."""
         return (self.samples, self.world_size, self.combined_batch, self.epochs, self.code)
@@ -238,7 +284,7 @@ class Scenario:
             words.append(count(self.num_workers, "persistent worker" if self.persistent_workers else "worker"))
         words += self._ahead()
         words += self._trouble()
-        words += [self.conducted.details[word] for word in self.words]
+        words += [self.told_words[word] for word in self.words]
         if self.kind:
             words.append(f'samples of the kind "{self.kind}"')
         if self.refusal:
@@ -276,7 +322,7 @@ def trouble(word: str, texts: Mapping[str, str], **numbers: int) -> str:
 
 def may_fail(scenario: Scenario, claims: Claims) -> bool:
     """Whether an error is allowed: something was to fail, the request can't be met, or no restart is promised."""
-    is_too_small = scenario.samples < claims.least_samples(scenario.world_size)
+    is_too_small = scenario.samples < claims.least_samples(scenario.world_size, scenario.combined_batch)
     return bool(scenario.fault or scenario.refusal or is_too_small or (scenario.saves and not claims.resume))
 
 
@@ -294,7 +340,9 @@ def within(scenario: Scenario, claims: Claims) -> Scenario | None:
 def from_code(code: str) -> Scenario:
     """The scenario of a `code`. ValueError, with the part that can't be read, if it is none."""
     scenario = Scenario(**codes.read(_PARTS, code, _EXAMPLE))
-    codes.check_words(scenario.words, scenario.conducted.details, code)
+    codes.check_words(scenario.words, scenario.told_words, code)
+    if scenario.faulty_epoch >= scenario.epochs:
+        raise ValueError(f"the case {code!r} has its fault in an epoch that is not read; say more epochs")
     if scenario.saves and scenario.epochs < 2:
         raise ValueError(f"the case {code!r} saves within 1 epoch, and none follows; say e2 or more")
     return scenario

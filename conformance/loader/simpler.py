@@ -34,7 +34,11 @@ def _has_options(scenario: Scenario) -> bool:
 def _least(scenario: Scenario, field: str) -> int:
     if scenario.fault and field == "samples":
         return place_of(scenario.fault) + 1
-    return 2 if scenario.saves and field == "epochs" else 1
+    if field == "epochs" and scenario.conducted.fails_in:
+        return len(scenario.words) + 1
+    if field == "epochs":
+        return 2 if scenario.saves else scenario.faulty_epoch + 1 if scenario.fault else 1
+    return 1
 
 
 def _options(scenario: Scenario) -> list[Sequence[Changes]]:

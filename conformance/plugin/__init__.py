@@ -17,7 +17,7 @@ from conformance.plugin.place import COLLECTED, HOME
 from conformance.report import forms
 
 _OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("impl", dict(help="the implementation: built-in name, module, module:attribute, file.py or file.py:attribute")),
+    ("impl", dict(help="the implementation: built-in name, module, module:attribute, file.py or stdio:COMMAND")),
     ("tier", dict(default="gate", help="how much is tried: quick, gate (default) or deep")),
     ("seed", dict(default="0", help="seed of the scenarios: a number, or 'random' (shown, for repeating it)")),
     ("patience", dict(default=10.0, type=float, help="seconds that a rank may take over one scenario (default 10)")),

@@ -19,13 +19,14 @@ class Stopped(Exception):
         self.failure = Failure(kind, where, message, epoch)
 
 
-def close(loader: Any, times: int = 1, names: tuple[str, ...] = ("close", "shutdown", "terminate")) -> None:
-    """Close the loader by whichever name it has for that."""
+def close(loader: Any, times: int = 1, names: tuple[str, ...] = ("close", "shutdown", "terminate")) -> bool:
+    """Close the loader by whichever name it has for that; whether it has one."""
     for name in names:
         if hasattr(loader, name):
             for _ in range(times):
                 called("close", None, getattr(loader, name))
-            return
+            return True
+    return False
 
 
 def called(where: Where, epoch: int | None, function: Callable[[], Any]) -> Any:
@@ -57,7 +58,7 @@ def described(error: BaseException) -> str:
     """The exception as ``Type: text``, without what changes from run to run (addresses, process ids)."""
     lines = [line.strip() for line in _text_of(error).strip().splitlines()] or [""]
     # A loader wraps what a worker raised; the line that the probe wrote is what a person looks for.
-    text = next((line for line in lines if line.endswith("is broken on purpose")), lines[0])
+    text = next((line for line in lines if line.rstrip("'\"").endswith("is broken on purpose")), lines[0])
     name = type(error).__name__
     text = re.sub(r"0x[0-9a-f]{6,}", "0x...", text.rpartition(f"{name}: ")[2])
     text = re.sub(r"\bpid\(?s?\)?[ :=(]*\d+(, \d+)*", "pid ...", text)

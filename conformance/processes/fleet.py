@@ -11,20 +11,22 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import send_handle
-from typing import Any
+from typing import Any, TypeVar
 
-from conformance.contract import Claims
+from conformance.contract import AdapterError, Claims
 from conformance.processes import seen
 from conformance.processes.hangs import Hangs
 from conformance.processes.origin import Origin
-from conformance.processes.own_errors import Broken, raise_broken
+from conformance.processes.own_errors import Broken, Unusable, raise_broken
 from conformance.processes.sources import END_SECONDS, START_SECONDS, Source, Zygote, connection, pair
 from conformance.processes.task import Task
 from conformance.trace import Failure, RankRun
+
+T = TypeVar("T")
 
 # The path of a socket may have 104 bytes (macOS; 108 on Linux). A loader's workers make some in the temporary folder of
 # their member, which is this long with what Python adds: then they would hang, or fail, in a place that nobody knows.
@@ -60,12 +62,12 @@ class Lane:
         return self.fleet.claims
 
     def run(
-        self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None, in_stages: bool = False
+        self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None, stage: float | None = None
     ) -> tuple[RankRun, ...]:
         """Carry out one task a rank, all at the same time, each in its own process.
 
         `shift` = 1 uses other processes, with the other hash seed. The run of a rank that hangs or dies is a Failure.
-        `patience` is that for the whole; a run `in_stages` has the lane's own patience for each of them (`alive.py`).
+        `patience` is that for the whole, `stage` that for each stage of a run that tells of them (`alive.py`).
         """
         tasks = self.fleet.with_process_group(tasks)
         places = [((rank + shift) % len(self.fleet.zygotes), 2 * rank + shift) for rank in range(len(tasks))]
@@ -77,16 +79,21 @@ class Lane:
             # A member that died between two tasks shows at the answer, like one that dies in this one.
             with contextlib.suppress(OSError):
                 member.orders.send([task])
-        answers = self._answers(members, self.patience if patience is None else patience, in_stages)
+        answers = self._answers(members, self.patience if patience is None else patience, stage)
         return tuple(self._answer(member, task, answers) for member, task in zip(members, tasks, strict=True))
 
-    def _answers(self, members: Sequence[_Member], patience: float, in_stages: bool) -> dict[Connection, Any]:
+    def _answers(self, members: Sequence[_Member], patience: float, stage: float | None) -> dict[Connection, Any]:
         """What each member answers in time; None for one that ended."""
         hangs, began, waits = self.fleet.hangs, time.monotonic(), 0.0
         last = began + patience
-        deadline = began + hangs.patience(self.patience if in_stages else patience)
         answers: dict[Connection, Any] = {}
         waiting = {member.orders for member in members}
+
+        def until(granted: float) -> float:
+            # What is granted beside the patience is needed, however many have hung.
+            return time.monotonic() + hangs.patience(self.patience) + granted - self.patience
+
+        deadline = until(patience if stage is None else stage)
         while waiting and (ready := wait(list(waiting), max(0.0, deadline - time.monotonic()))):
             for line in ready:
                 assert isinstance(line, Connection)
@@ -96,12 +103,16 @@ class Lane:
                     said = None
                 if isinstance(said, float):
                     waits += said
-                    deadline = min(last, max(deadline, time.monotonic() + hangs.patience(self.patience) + said))
+                    deadline = min(last, max(deadline, until(self.patience if stage is None else stage) + said))
                 else:
                     answers[line] = said
                     waiting.discard(line)
         hangs.note(time.monotonic() - began, hung=bool(waiting), waits=waits)
         return answers
+
+    def learned(self, name: str, find_out: Callable[[], T]) -> T:
+        """What is known of the implementation under a name; found out by the lane that asks first."""
+        return self.fleet.learned(name, find_out)
 
     def renew(self) -> None:
         """End all members; the next tasks run in new processes."""
@@ -131,6 +142,8 @@ class Lane:
             (run,) = answer
             if isinstance(run, Broken):
                 raise_broken(run, rank)
+            if isinstance(run, Unusable):
+                raise AdapterError(run.text)
             return run  # type: ignore[no-any-return]  # what the performer gave
         key = next(key for key, value in self._members.items() if value is member)
         if member.orders not in answers:
@@ -158,6 +171,8 @@ class Fleet:
         self._root = tempfile.mkdtemp(prefix="loaderspec-", dir=_place())
         self._groups = 0
         self._prepared: set[tuple[int, str]] = set()
+        self._learned: dict[str, Any] = {}
+        self._learning = threading.RLock()
         self.zygotes: list[Zygote] = []
         try:
             for position, seed in enumerate(source.hash_seeds):
@@ -177,6 +192,11 @@ class Fleet:
     def known_failures(self) -> Mapping[str, Mapping[str, Any]]:
         """The known failures that the adapter lists."""
         return self.zygotes[0].known_failures
+
+    @property
+    def beyond(self) -> Mapping[str, str]:
+        """The clauses that can't be judged of a loader that is reached as this one is, and why."""
+        return self.zygotes[0].beyond
 
     @property
     def origin(self) -> Origin:
@@ -228,6 +248,14 @@ class Fleet:
             self._groups += 1
             path = os.path.join(self._root, f"rendezvous-{self._groups}")
         return [replace(task, process_group=(path, rank, len(tasks))) for rank, task in enumerate(tasks)]
+
+    def learned(self, name: str, find_out: Callable[[], T]) -> T:
+        """What is known of the implementation under a name; found out by whoever asks first."""
+        with self._learning:
+            if name not in self._learned:
+                self._learned[name] = find_out()
+            known: T = self._learned[name]
+            return known
 
     def prepare(self, zygote: int, performer: str) -> bool:
         """Let a zygote import a performer with what it needs, once; whether that was done now."""

@@ -31,8 +31,10 @@ class Origin:
     shape: Shape | None = None
 
 
-def origin_of(home: str, shape: Shape | None = None) -> Origin:
-    """The origin of an adapter in the module of this name."""
+def origin_of(home: str, shape: Shape | None = None, spec: str = "") -> Origin:
+    """The origin of an adapter in the module of this name; of one that is no module, by the files that `spec` names."""
+    if not home:
+        return Origin(next(iter(digests_of(spec)), None))
     source = _source(sys.modules.get(home))
     if source is None:
         return Origin(None, tuple(filter(None, [_package(home)])), shape)

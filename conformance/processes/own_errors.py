@@ -17,6 +17,13 @@ class Broken:
     text: str
 
 
+@dataclass(frozen=True)
+class Unusable:
+    """The answer of a rank whose adapter turned out to be wrong; `text` says how, and what to fix."""
+
+    text: str
+
+
 class SuiteError(Exception):
     """The suite itself failed, so nothing can be said about the implementation. The message ends with a traceback."""
 

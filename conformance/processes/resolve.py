@@ -1,8 +1,8 @@
 """Where an implementation is: decides what `--impl=X` means.
 
-X is a built-in name, a module, `module:attribute`, a file, or `file.py:attribute`. What serves, in this order: an
-object with `load`; its submodule `loaderspec`; an object with `Options` and `DataLoader` of PopTorch's shape; a class
-or function whose parameters have the usual names (`conformance/shapes/`).
+X is a built-in name, a module, `module:attribute`, a file, `file.py:attribute`, or `stdio:` and a command (`bridge/`).
+What serves, in this order: an object with `load`; its submodule `loaderspec`; an object with `Options` and `DataLoader`
+of PopTorch's shape; a class or function whose parameters have the usual names (`conformance/shapes/`).
 """
 
 import importlib
@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
+from conformance.bridge import implementation as bridge
 from conformance.contract import OFFERS, AdapterError, Claims, Implementation, parse_claims
 from conformance.peers import BUILT_IN
 from conformance.processes import poptorch_shape
@@ -28,6 +29,8 @@ FILE_MODULE = "loaderspec_adapter_"
 
 def resolve(spec: str) -> Implementation:
     """The implementation that `spec` names. AdapterError says what was looked for, and where."""
+    if spec.startswith(bridge.PREFIX):
+        return bridge.implementation_of(spec)
     place, colon, attribute = spec.rpartition(":") if ":" in spec else (spec, "", "")
     # A relative module has nothing to be relative to.
     relative = place.startswith(".") and not place.endswith(".py")
@@ -43,6 +46,8 @@ def resolve(spec: str) -> Implementation:
 
 def files_of(spec: str) -> list[Path]:
     """The files that `spec` may mean, without importing any: its module's, and that of its submodule `loaderspec`."""
+    if spec.startswith(bridge.PREFIX):
+        return bridge.files_of(spec)
     place = spec.rpartition(":")[0] if ":" in spec else spec
     place = BUILT_IN.get(place, place)
     if place.endswith(".py"):

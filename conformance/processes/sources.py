@@ -54,6 +54,7 @@ class Zygote:
     claims: Claims = field(default_factory=Claims)
     known_failures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     origin: Origin = field(default_factory=Origin)
+    beyond: Mapping[str, str] = field(default_factory=dict)
 
     def ask(self, *order: Any) -> None:
         """Give an order. One that nobody reads any more shows at the answer."""
@@ -89,7 +90,7 @@ class Zygote:
         kind, *rest = self.receive(START_SECONDS, "importing it")
         if kind == "error":
             raise AdapterError(rest[0])
-        self.claims, self.known_failures, self.origin = rest
+        self.claims, self.known_failures, self.origin, self.beyond = rest
 
     def close(self) -> None:
         """Hang up, and wait until the zygote has ended its members and itself."""

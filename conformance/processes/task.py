@@ -13,7 +13,8 @@ class Task:
     `performer` is the module whose `perform(implementation, task, workdir)` carries it out, and knows the scenario;
     `epochs` are the numbers of the epochs to read. `meets`: the ranks need torch.distributed; `process_group` is then
     (file for the rendezvous, rank, world size). `conducts` is the module that knows the scenario's conduct, if the
-    performer doesn't. `saved`: the states of all ranks from which this run resumes, if it does.
+    performer doesn't. `saved`: the states of all ranks from which this run resumes, if it does. `starting`: the seconds
+    that worker processes may take to start, where they are no forks.
     """
 
     performer: str
@@ -26,3 +27,4 @@ class Task:
     process_group: tuple[str, int, int] | None = None
     conducts: str = ""
     saved: tuple[Saved, ...] = ()
+    starting: float = 0.0

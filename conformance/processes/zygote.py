@@ -32,7 +32,7 @@ from conformance.processes.descendants import (
     note_known,
 )
 from conformance.processes.origin import Origin, origin_of
-from conformance.processes.own_errors import broken
+from conformance.processes.own_errors import Unusable, broken
 from conformance.processes.task import Task
 
 # The file that lists the processes of the fleet, and the variable by which a member knows where it is.
@@ -50,7 +50,8 @@ def serve(control: Connection, load: Callable[[], tuple[Implementation, Origin]]
         control.send(("error", str(error)))
         return
     _keep_what_is_there()
-    control.send(("ready", implementation.claims, dict(implementation.known_failures), origin))
+    beyond = dict(implementation.elsewhere.beyond) if implementation.elsewhere else {}
+    control.send(("ready", implementation.claims, dict(implementation.known_failures), origin, beyond))
     members: set[int] = set()
     # What the implementation's import has started is its own to end.
     started = frozenset(direct_children(os.getpid()))
@@ -141,8 +142,12 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
 
 
 def _answered(implementation: Implementation, task: Task, workdir: str) -> Any:
+    elsewhere = implementation.elsewhere
     try:
-        return _perform(implementation, task, workdir)
+        if elsewhere:
+            elsewhere.begin()
+        answer = _perform(implementation, task, workdir)
+        return Unusable(told) if elsewhere and (told := elsewhere.complaint()) else answer
     except BaseException as error:
         # Whatever else comes out here takes the process down, and the fleet sees that.
         answer = broken(error)
@@ -204,7 +209,7 @@ def main() -> None:
     def load() -> tuple[Implementation, Origin]:
         implementation = resolve(settings["implementation"])
         huge_pages.gather()
-        return implementation, origin_of(implementation.home, implementation.shape)
+        return implementation, origin_of(implementation.home, implementation.shape, settings["implementation"])
 
     try:
         serve(control, load, settings["workdir"])

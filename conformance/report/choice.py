@@ -2,6 +2,7 @@
 
 from dataclasses import MISSING, fields
 
+from conformance.bridge.implementation import PREFIX
 from conformance.contract import AHEAD, Claims
 from conformance.loader.scenario import ODD_KINDS, Scenario
 from conformance.processes.task import Task
@@ -43,6 +44,8 @@ _CONDUCTS = {
     "length": "ask_for_length",
     "interrupt": "be_interrupted",
 }
+# What no script does yet.
+_WITHOUT_SCRIPT = ("unread", "closed", "lives", "hooked")
 # What is counted, by the function that counts it and in words.
 COUNTED = {
     "LEAK-1": ("held_processes", "child processes are"),
@@ -58,16 +61,21 @@ _LOGGED = ("WORK-2", "WORK-6", *_WITH_INFO)
 _ARRAYS = ("buffer", "large", "arrays", "tensors", *ODD_KINDS)
 
 
-def has_script(case: Case) -> bool:
-    """Whether a reproduction script can show the case: its clause has a check, and it asks for nothing unusual."""
+def has_script(case: Case, implementation: str = "") -> bool:
+    """Whether a reproduction script can show the case: its clause has a check, and it asks for nothing unusual.
+
+    A script imports its loader, and so has none behind a bridge.
+    """
     scenario = case.scenario
-    if not isinstance(scenario, Scenario):
+    if not isinstance(scenario, Scenario) or implementation.startswith(PREFIX):
         return False
     if case.clause in OF_RESTARTS:
         told = case.finding.kind not in _NOT_SCRIPTED and not scenario.asynchronous
         return told and set(scenario.words) <= _IN_A_RESTART
     known = (*_SCRIPTED, *_OF_CONSUMERS) if case.clause in OF_CONSUMERS else _SCRIPTED
     if case.clause in _OF_ONE_RANK and (scenario.world_size != 1 or scenario.drop_last or scenario.shuffle):
+        return False
+    if scenario.conduct.partition("@")[0] in _WITHOUT_SCRIPT:
         return False
     if scenario.fault.startswith("again") or (case.clause == "ASYNC-10" and scenario.conduct.startswith("leave")):
         return False

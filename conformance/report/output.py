@@ -104,7 +104,7 @@ def write_files(report: Report, wanted: Wanted) -> str:
             encoding="utf-8",
         )
     try:
-        for case in filter(has_script, cases):
+        for case in (each for each in cases if has_script(each, report.implementation)):
             write(case, report.implementation, REPRODUCTIONS, report.claims, shape=report.origin.shape)
     except OSError as error:
         return (

@@ -7,7 +7,7 @@ is fixed, 2 when it can't tell. It is put together from functions in `script/`, 
 import os
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, asdict, dataclass, field
 from dataclasses import fields as fields_of
 from pathlib import Path
@@ -19,6 +19,7 @@ from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.patience import GRACE, SHORT_GRACE
 from conformance.loader.runs import FIRST_EPOCH, ONCE_MORE, SEED_STRIDE, UNDISTURBED
 from conformance.loader.scenario import Scenario
+from conformance.loader.starting import Start
 from conformance.processes.fleet import Fleet, Lane
 from conformance.processes.sources import HASH_SEEDS, SpawnedSource
 from conformance.processes.task import Task
@@ -110,12 +111,16 @@ class _Plan:
     claims: Claims = field(default_factory=Claims)
 
     def run(
-        self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None, in_stages: bool = False
+        self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None, stage: float | None = None
     ) -> tuple[RankRun, ...]:
         """Note the tasks; every rank ends at once."""
         self.tasks.append(tasks)
         self.shifts.append(shift)
         return tuple(_ended(task) for task in tasks)
+
+    def learned(self, name: str, find_out: Callable[[], Start]) -> Start:
+        """How workers start: none is started here."""
+        return Start()
 
 
 def _ended(task: Task) -> RankRun:
@@ -247,7 +252,7 @@ def _case(case: Case, claims: Claims, source: str) -> str:
         **asdict(scenario),
         "combined_batch": scenario.combined_batch,
         "policy": claims.policy(scenario.drop_last),
-        "least_samples": claims.least_samples(scenario.world_size),
+        "least_samples": claims.least_samples(scenario.world_size, scenario.combined_batch),
         "layout": claims.layout,
         "length": claims.length,
         "in_order": claims.in_order,

@@ -171,7 +171,7 @@ def _row(clause: str, data: Mapping[str, Any], implementation: str, strict: bool
 def _case(clause: str, data: Mapping[str, Any], implementation: str, reason: str, issue: str) -> StoredCase:
     trace = from_json(json.dumps(data["trace"]))
     name, finding = str(data["id"]), Finding(*(data[each.name] for each in fields(Finding)))
-    scripted = not reason and has_script(Case(clause, trace.scenario, finding, trace))
+    scripted = not reason and has_script(Case(clause, trace.scenario, finding, trace), implementation)
     return StoredCase(
         name,
         trace.scenario.describe(),

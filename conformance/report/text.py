@@ -115,7 +115,8 @@ def _remarks(report: Report, told: frozenset[str], verbose: bool) -> Iterator[tu
     for note, clauses in notes.items():
         yield "note", f"{joined_ids(clauses)}: {note}"
     yield from (("note", note) for note in report.notes)
-    unclaimed = [outcome.clause for outcome in report.outcomes if outcome.status == "NOT CLAIMED"]
+    # One that has a note would not be judged with any claim.
+    unclaimed = [each.clause for each in report.outcomes if each.status == "NOT CLAIMED" and not each.note]
     if unclaimed:
         line = unclaimed_line if verbose else unclaimed_claims
         yield "not claimed", line(unclaimed, report.claims)
@@ -154,7 +155,8 @@ def _title(level: Level) -> str:
 
 
 def _commands(case: Case, implementation: str) -> dict[str, list[str]]:
-    reproduce = {"reproduce": ["python", shlex.quote(f"{REPRO_FOLDER}/{case.id}.py")]} if has_script(case) else {}
+    script = ["python", shlex.quote(f"{REPRO_FOLDER}/{case.id}.py")]
+    reproduce = {"reproduce": script} if has_script(case, implementation) else {}
     options = [f"--impl={shlex.quote(implementation)}", f"--case={shlex.quote(case.id)}"]
     return {**reproduce, "replay": [f"pytest {_suite()}", *options]}
 

@@ -22,6 +22,9 @@ _OTHERS = ("wider", "narrower", "larger", "grown")
 _WITHIN = (True, True, True, False)
 
 
+_LARGEST_STEP = 3
+
+
 @st.composite
 def restarts(draw: st.DrawFn, claims: Claims) -> Scenario:
     """A state that is taken somewhere in one of the first epochs, and what is done with it."""
@@ -31,9 +34,9 @@ def restarts(draw: st.DrawFn, claims: Claims) -> Scenario:
     style: Style = draw(st.sampled_from(_styles(claims))) if word not in _others(claims) else "map"
     ranks = draw(st.integers(2 if word == "narrower" else 1, 3)) if _splits(style, claims) else 1
     # Mostly so many that each rank has a step before the state and one after it.
-    least = max(claims.least_samples(ranks + 1), draw(st.sampled_from((0, 2, 2, 4))) * ranks)
+    least = max(claims.least_samples(ranks + 1, _LARGEST_STEP), draw(st.sampled_from((0, 2, 2, 4))) * ranks)
     samples = draw(st.integers(least, 16))
-    batch_size = draw(st.integers(1, 3))
+    batch_size = draw(st.integers(1, _LARGEST_STEP))
     drop_last = draw(st.booleans())
     shuffles = style == "map" and claims.resume is True and claims.shuffle is not None
     shuffle = word == "reseeded" or (shuffles and draw(st.booleans()))
@@ -76,7 +79,8 @@ def _asked(draw: st.DrawFn, claims: Claims, scenario: Scenario) -> Scenario:
 
 def possible(claims: Claims) -> tuple[str, ...]:
     """What may be done with a state, simplest first."""
-    inside = ("inside", "inside") if claims.epochs == "set_epoch" else ()
+    # Unless something else is claimed, `set_epoch` says which epoch comes, where the loader has it.
+    inside = ("inside", "inside") if claims.epochs != "automatic" else ()
     return (*_PLAIN, *inside, "unbegun", *_STATES, *_others(claims))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from conformance.contract import Claims
 from conformance.loader.scenario import CONDUCTS, from_code, may_fail, within
 from conformance.loader.simpler import simplified
+from conformance.loader.starting import few
 from conformance.restarts import drawn, judges, judges_again, judges_others, judges_states, scenario
 from conformance.restarts.runs import runs
 from conformance.trial.family import Family
@@ -44,6 +45,7 @@ FAMILIES = (
         },
         may_fail=may_fail,
         within=within,
+        few=few,
         notes=_notes,
         promises=_promises,
     ),

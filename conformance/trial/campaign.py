@@ -60,12 +60,14 @@ class Result:
     unwaited: dict[str, Scenario] = field(default_factory=dict)
     # How many scenarios were not tried, because others had hung or the time was over.
     untried: int = 0
-    # The smallest scenario whose main run failed without any clause saying so, and how it failed.
+    # The smallest scenario of which a run failed without any clause saying so, and how it failed.
     unowned: tuple[Scenario, str] | None = None
+    # Whether only some of the scenarios were tried, since each takes long with this implementation.
+    is_short: bool = False
 
 
 def joined(one: Result, other: Result) -> Result:
-    """What two campaigns learned together; a case of the first counts more."""
+    """What two campaigns learned of clauses together; a case of the first counts more."""
     exercised = {clause: times + other.exercised.get(clause, 0) for clause, times in one.exercised.items()}
     return Result(
         exercised,
@@ -73,7 +75,7 @@ def joined(one: Result, other: Result) -> Result:
         {**other.unconfirmed, **one.unconfirmed},
         {**other.unwaited, **one.unwaited},
         one.untried + other.untried,
-        one.unowned or other.unowned,
+        is_short=one.is_short or other.is_short,
     )
 
 
@@ -102,7 +104,7 @@ class Campaign:
         self.seed = seed
         self.is_over = is_over
         self.shows = shows
-        self.clauses = family_clauses(family, claims)
+        self.clauses = [clause for clause in family_clauses(family, claims) if clause.id not in fleet.beyond]
         self._examples = self.family.examples.get(tier.name, 0) if examples is None else examples
         self._verdicts: dict[Scenario, dict[str, Verdict]] = {}
         self._hangs: Counter[str] = Counter()
@@ -134,7 +136,9 @@ class Campaign:
         violated: set[str] = set()
         if not self.clauses:
             return result, violated
-        tried = self.tried()
+        found = self.tried()
+        tried = self.family.few(self.fleet.lanes[0], self.tier, found)
+        result.is_short = len(tried) < len(found)
         ahead = self._run_ahead([scenario for scenario in tried if scenario.waits])
         for at, scenario in enumerate(tried):
             self.shows(Progress(self.family.name, at, len(tried), len(self._hung), len(violated)))
@@ -149,7 +153,7 @@ class Campaign:
         return result, violated
 
     def _failure_of_nobody(self) -> tuple[Scenario, str] | None:
-        """The smallest run that failed and that no clause accuses, if it fails in new processes too."""
+        """The smallest scenario of which a run failed that no clause accuses, if it fails in new processes too."""
         for scenario in sorted(self._unowned, key=_size)[:_CONFIRMATIONS]:
             if scenario in self._hung and self._may_not_confirm():
                 return scenario, self._unowned[scenario]
@@ -324,21 +328,23 @@ def replay(fleet: Fleet, claims: Claims, clause: Clause, scenario: Scenario) -> 
 
 
 def unowned_failure(family: Family[Any], claims: Claims, trace: Trace, verdicts: Mapping[str, Verdict]) -> str:
-    """How the main run failed, if it did and no clause says so; else "".
+    """How a run failed, if one did and no clause says so; else "".
 
     A clause that accuses owns the failure. An error, but no hang and no death, is also owned by a clause that looked at
-    the run and found it right, and by a scenario in which an error is allowed.
+    the run and found it right, and by a scenario in which an error is allowed; in a run that is compared with the main
+    one it is the comparing clause's.
     """
-    failures = [(rank.rank, rank.failure) for rank in trace.main.ranks if rank.failure]
-    if not failures or any(verdicts.values()):
+    failures = [(run, rank.rank, rank.failure) for run in trace.runs for rank in run.ranks if rank.failure]
+    dead = [each for each in failures if each[2].kind in _NEVER_RIGHT]
+    of_main = [each for each in failures if each[0] is trace.main]
+    if any(verdicts.values()) or not (dead or of_main):
         return ""
-    dead = [each for each in failures if each[1].kind in _NEVER_RIGHT]
     if not dead and (
         any(verdict is not None for verdict in verdicts.values()) or family.may_fail(trace.scenario, claims)
     ):
         return ""
-    rank, failure = (dead or failures)[0]
-    return f"rank {rank} {failure.sentence()}"
+    run, rank, failure = (dead or of_main)[0]
+    return f"rank {rank} {failure.sentence()}" + ("" if run is trace.main else f" in the run {run.name!r}")
 
 
 def _news(verdict: Verdict, known: frozenset[str]) -> bool:

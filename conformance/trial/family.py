@@ -1,6 +1,6 @@
 """What the middle knows of a wing: the families of scenarios that it has, and nothing else."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -32,6 +32,7 @@ class Family(Generic[S]):
     `may_fail`: whether an error is allowed, whatever the clauses say, because something was to fail or the request
     can't be met. To hang or to die is never allowed.
 
+    `few`: those of the scenarios that are tried, where each takes long with this implementation; all of them else.
     `within`: the nearest scenario that a loader of these claims can be asked for (`Claims.without`), if there is one.
     `assumed`: what a loader whose author claims nothing is taken to claim, after a look at what it does.
     `smoke`: why the adapter can't be used, or "", before anything is judged. `notes`: what a reader of the report must
@@ -50,6 +51,7 @@ class Family(Generic[S]):
     hides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     of_failed_runs: tuple[str, ...] = ()
     may_fail: Callable[[S, Claims], bool] = lambda scenario, claims: False
+    few: Callable[[Lane, Tier, Sequence[S]], Sequence[S]] = lambda lane, tier, scenarios: scenarios
     within: Callable[[S, Claims], S | None] = lambda scenario, claims: scenario
     assumed: Callable[[Lane, Claims], Mapping[str, Any]] = lambda lane, claims: {}
     smoke: Callable[[Lane, Claims], str] = lambda lane, claims: ""
@@ -68,10 +70,10 @@ def observe(lane: Lane, family: Family[S], scenario: S) -> Trace:
 
 def with_twins(lane: Lane, family: Family[Any], trace: Trace) -> Trace:
     """The trace with the runs more that its family makes for a clause in doubt; they are made once."""
-    if trace.doubted:
+    if family.name in trace.doubted:
         return trace
     assert family.twins is not None, f"the family {family.name} makes no twins"
-    return Trace(trace.scenario, (*trace.runs, *family.twins(lane, trace)), doubted=True)
+    return Trace(trace.scenario, (*trace.runs, *family.twins(lane, trace)), trace.doubted | {family.name})
 
 
 def _without_states(run: Run) -> Run:

@@ -82,6 +82,8 @@ class Session:
             self.fleet.close()
             raise
         self._results: dict[str, Result] = {}
+        # The families whose failure that no clause owns was told.
+        self._told: set[str] = set()
         self._known_kinds: dict[str, frozenset[str]] = {}
         self._known_cases: dict[str, tuple[KnownCase, ...]] = {}
 
@@ -125,6 +127,8 @@ class Session:
         if self.invalid:
             note = f"not judged, because the run ended with {self.ended_by}" if self.ended_by else self.invalid
             return replace(blank, status="INVALID", note=note, exit_code=self.exit_code)
+        if clause.id in self.fleet.beyond:
+            return replace(blank, note=self.fleet.beyond[clause.id])
         if not clause.applies(self.claims):
             return blank
         try:
@@ -233,17 +237,24 @@ class Session:
 
     def _judged(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
         outcome = self._judged_alone(clause, result, blank)
-        # One clause of the family tells it: the first that was asked for and has nothing else to tell.
-        if result.unowned and outcome.status == "HOLDS":
-            (scenario, failure), result.unowned = result.unowned, None
-            return replace(outcome, status="NOT EXERCISED", note=of_nobody(clause, scenario, failure))
+        # One clause tells what a family has: the first that was asked for and has nothing else to tell.
+        for family in (clause.family, clause.also):
+            unowned = self._results[family].unowned if family in self._results else None
+            if unowned and family not in self._told and outcome.status == "HOLDS":
+                self._told.add(family)
+                return replace(outcome, status="NOT EXERCISED", note=of_nobody(clause, *unowned))
         return outcome
 
-    def floor_of(self, clause: Clause) -> int:
-        """In how many cases a clause must have been able to fail, before it is said to hold."""
+    def floor_of(self, clause: Clause, is_short: bool = False) -> int:
+        """In how many cases a clause must have been able to fail, before it is said to hold.
+
+        `is_short`: only a few of the cases were tried, because this loader's workers take long to start.
+        """
         # A family that is not drawn has as many scenarios at a higher tier as at the gate.
         is_drawn = FAMILIES[clause.family].drawn is not None
         share = self.tier.floor_share if is_drawn else min(1.0, self.tier.floor_share)
+        if is_short:
+            share = min(share, TIERS["quick"].floor_share)
         # There is less to try of a loader that can't be asked for all of it.
         share *= prod(_LEFT_WITHOUT[name] for name in self.claims.without)
         return max(1, round(clause.floor * share))
@@ -261,7 +272,7 @@ class Session:
             return replace(outcome, status="NOT EXERCISED", note=unwaited(clause, result.unwaited[clause.id]))
         if clause.id in self._known_kinds:
             return replace(outcome, status="KNOWN", note=self._reasons(clause))
-        floor = self.floor_of(clause)
+        floor = self.floor_of(clause, result.is_short)
         if exercised < floor:
             # What a tolerated fault hides is tolerated with it; one that is violated fails the run by itself as well.
             hiding = [each for each in hidden_by(clause) if each in self._known_kinds]

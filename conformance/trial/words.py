@@ -27,7 +27,7 @@ def count(number: int, noun: str) -> str:
     """``1 sample``, ``2 samples``."""
     if number == 1:
         return f"1 {noun}"
-    return f"{number} {noun}es" if noun.endswith("tch") else f"{number} {noun}s"
+    return f"{number} {noun}es" if noun.endswith(("tch", "ss")) else f"{number} {noun}s"
 
 
 def has(scenario: Any, word: str) -> bool:

@@ -54,9 +54,9 @@ def a_few_workers(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         yield Scenario(9, 2, 2, drop_last=drop_last, num_workers=2, epochs=2, variant="workers")
     yield Scenario(9, 2, 2, num_workers=2, epochs=2, variant="again")
     yield Scenario(5, num_workers=1, epochs=2, variant="again")
-    yield Scenario(9, 2, 2, num_workers=2, epochs=2, variant="random-state")
+    shuffle = claims.shuffle is not None
+    yield Scenario(9, 2, 2, shuffle=shuffle, num_workers=2, epochs=2, variant="random-state")
     if may_persist(claims):
-        shuffle = claims.shuffle is not None
         yield Scenario(9, 2, 2, shuffle=shuffle, num_workers=2, epochs=2, variant="workers", persistent_workers=True)
 
 

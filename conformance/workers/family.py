@@ -3,6 +3,7 @@
 from conformance.loader.runs import runs, without_workers
 from conformance.loader.scenario import from_code, may_fail, within
 from conformance.loader.simpler import simplified
+from conformance.loader.starting import few
 from conformance.trial.family import Family
 from conformance.workers import drawn, judges, judges_life
 
@@ -23,6 +24,7 @@ FAMILIES = (
         of_failed_runs=("WORK-1",),
         may_fail=may_fail,
         within=within,
+        few=few,
     ),
     Family(
         "iterable",
@@ -35,5 +37,6 @@ FAMILIES = (
         of_failed_runs=("WORK-3", "WORK-4"),
         may_fail=may_fail,
         within=within,
+        few=few,
     ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import combinations
 
 from conformance.contract import Claims
-from conformance.loader.judging import ends, listed, missing, repeated, show, usable
+from conformance.loader.judging import as_assigned, ends, listed, missing, repeated, show, usable
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, RankRun, Read, Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
@@ -23,18 +23,25 @@ def _workers(claims: Claims) -> bool:
 @clause("WORK-1", family="workers", applies=_workers, floor=4, twin=True)
 def same_samples_with_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Each rank delivers the samples that it delivers without workers, and comes to its end as well."""
-    without = trace.variant("workers")
-    if trace.main.failed and scenario.samples >= claims.least_samples(scenario.world_size):
+    without, again = trace.variant("workers"), trace.variant("again")
+    failed = next((run for run in (trace.main, again, trace.variant("random-state")) if run and run.failed), None)
+    if failed and scenario.samples >= claims.least_samples(scenario.world_size, scenario.combined_batch):
         # What fails without workers too is named by COUNT-6 and COUNT-7.
-        return None if without is not None and without.failed else ends(trace.main, ())
-    if without is None or not usable(trace.main) or not usable(without):
-        return None
+        return None if without is not None and without.failed else ends(failed, ())
+    others = {"none": without, "again": again}
+    compared = {label: run for label, run in others.items() if run and usable(run) and usable(trace.main)}
+    found = (_other_samples(scenario, claims, trace.main, run, label) for label, run in compared.items())
+    return next((finding for finding in found if finding), []) if compared else None
+
+
+def _other_samples(scenario: Scenario, claims: Claims, main: Run, again: Run, label: str) -> list[Finding]:
     for position in range(scenario.epochs):
-        pairs = zip(trace.main.epoch(position), without.epoch(position), strict=True)
+        both = (as_assigned(claims, run.epoch(position)) for run in (main, again))
+        pairs = zip(*both, strict=True)
         for rank, (one, other) in enumerate(pairs):
             if sorted(one.samples) != sorted(other.samples):
                 workers = count(scenario.num_workers, "worker")
-                lines = (*show((one,), label=f"{workers}, as "), *show((other,), label="none, as "))
+                lines = (*show((one,), label=f"{workers}, as "), *show((other,), label=f"{label}, as "))
                 why = "how many processes load is nobody's business but the machine's"
                 return [Finding("samples-differ", f"rank {rank}: the same samples both times", lines, why)]
     return []
@@ -42,14 +49,20 @@ def same_samples_with_workers(scenario: Scenario, claims: Claims, trace: Trace) 
 
 @clause("WORK-2", family="workers", applies=_workers, floor=8)
 def reads_once(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """No sample is read more often than it is delivered; one that is dropped may be read once an epoch."""
+    """No sample is read more often than it is delivered; one that is dropped may be read once an epoch.
+
+    One sample more may be read by a loader, to learn what samples are like.
+    """
     if not usable(trace.main):
         return None
     for rank in trace.main.ranks:
         reads = Counter(read.index for read in rank.reads)
         delivered = Counter(index for epoch in rank.epochs for index in epoch.samples)
+        allowed = {index: max(delivered[index], scenario.epochs if scenario.drop_last else 0) for index in reads}
+        if sum(max(0, reads[index] - allowed[index]) for index in reads) <= 1:
+            continue
         for index, times in sorted(reads.items()):
-            if times > max(delivered[index], scenario.epochs if scenario.drop_last else 0):
+            if times > allowed[index]:
                 told = f"was read {count(times, 'time')}, delivered {count(delivered[index], 'time')}"
                 why = "a read costs, and draws random numbers: one too many is waste, and shifts every later draw"
                 lines = (f"rank {rank.rank}: sample {index} {told}",)
@@ -64,7 +77,7 @@ def _splits(claims: Claims) -> bool:
 @clause("WORK-3", family="iterable", dataset="iterable", applies=_splits, floor=8)
 def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Over all workers and ranks each element comes once; drop_last may lose some, which is WORK-5's matter."""
-    if scenario.samples < max(1, claims.least_samples(scenario.world_size)):
+    if scenario.samples < max(1, claims.least_samples(scenario.world_size, scenario.combined_batch)):
         return None
     if trace.main.failed:
         return ends(trace.main, ())
@@ -92,7 +105,7 @@ def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
 )
 def replicated_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Each worker of each rank delivers every element once; drop_last may lose some, which is WORK-5's matter."""
-    if scenario.samples < max(1, claims.least_samples(scenario.world_size)):
+    if scenario.samples < max(1, claims.least_samples(scenario.world_size, scenario.combined_batch)):
         return None
     if trace.main.failed:
         return ends(trace.main, ())
@@ -279,10 +292,14 @@ def _called(worker: int) -> str:
 
 @clause("WORK-11", family="workers", applies=_workers, floor=3)
 def draws_repeat(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """The same seed, epoch, rank and worker draw the same numbers in another process."""
+    """The same seed, epoch, rank and worker, or sample, draw the same numbers in another process."""
     again = trace.variant("again")
     if again is None or not usable(trace.main) or not usable(again):
         return None
+    # Where draws are a sample's own, whichever worker is free may read it.
+    here, there = _drawn_for_samples(trace.main), _drawn_for_samples(again)
+    if here and here == there:
+        return []
     first, second = _streams(trace.main), _streams(again)
     for key in sorted(first.keys() & second.keys()):
         for (library, one), (_, other) in zip(first[key], second[key], strict=False):
@@ -303,6 +320,16 @@ def _without_processes(trace: Trace) -> bool:
     delivered = any(epoch.samples for rank in trace.main.ranks for epoch in rank.epochs)
     by_workers = any(read.process for rank in trace.main.ranks for read in rank.reads)
     return usable(trace.main) and delivered and not by_workers
+
+
+def _drawn_for_samples(run: Run) -> dict[StreamKey, list[tuple[int, ...]]]:
+    """What was drawn in workers, by rank, epoch and sample."""
+    found: dict[StreamKey, list[tuple[int, ...]]] = {}
+    for rank in run.ranks:
+        for read in rank.reads:
+            if read.process and read.draws:
+                found.setdefault((rank.rank, read.epoch, read.index), []).append(read.draws)
+    return found
 
 
 def _streams(run: Run) -> Streams:

@@ -6,6 +6,7 @@ from conformance.loader.judging import (
     failed_while_loading,
     fails_anyway,
     missed,
+    refuses_the_type,
     repeats,
     show,
 )
@@ -18,6 +19,8 @@ from conformance.trial.clause import Finding, Verdict, clause
 @clause("WORK-12", family="life", dataset="any", floor=4, twin=True)
 def whole_after_leaving(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The epoch after one that was left early is that of a loader that was not left."""
+    if _clause_of(scenario) == "WORK-12":
+        return _after_others(scenario, claims, trace)
     if not scenario.conduct.startswith("leave") or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
@@ -36,6 +39,8 @@ def whole_after_leaving(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
 @clause("WORK-13", family="life", dataset="any", floor=3, twin=True)
 def two_iterators(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Two live iterators each give a whole epoch, or one of them an error."""
+    if _clause_of(scenario) == "WORK-13":
+        return _after_others(scenario, claims, trace)
     if not scenario.conduct.startswith("two") or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
@@ -57,18 +62,21 @@ def two_iterators(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 @clause("WORK-14", family="life", dataset="any", floor=10, twin=True)
 def whole_after_an_error(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """After a failing epoch each next one is whole, or an error."""
+    if _clause_of(scenario) == "WORK-14":
+        return _after_others(scenario, claims, trace)
     (rank,) = trace.main.ranks
-    if not scenario.fault or fails_anyway(trace):
+    if not scenario.fault or scenario.conduct or fails_anyway(trace):
         return None
     if rank.is_gone:
         return _gone_after_an_error(scenario, trace, rank)
-    if claims.errors == "skip" and rank.epochs and not rank.epochs[0].failure:
+    at = scenario.faulty_epoch
+    if claims.errors == "skip" and len(rank.epochs) > at and not rank.epochs[at].failure:
         return []  # the failing sample was skipped, as is claimed: there was no error to go on after
     if failed_while_loading(rank):
         return []
-    if rank.failure or len(rank.epochs) < 2 or not rank.epochs[0].failure:
+    if rank.failure or len(rank.epochs) < at + 2 or not rank.epochs[at].failure:
         return None
-    for epoch in rank.epochs[1:]:
+    for epoch in rank.epochs[at + 1 :]:
         if not epoch.failure and not as_undisturbed(scenario, claims, trace, epoch):
             lines = _lines(rank.epochs, {epoch.number: _amiss(scenario, trace, epoch)})
             why = "an epoch that looks whole and is not trains on a part of the data"
@@ -86,21 +94,58 @@ def _gone_after_an_error(scenario: Scenario, trace: Trace, rank: RankRun) -> Ver
     alone = trace.variant(FIRST_EPOCH)
     if alone is not None:
         (first,) = alone.ranks
-        if first.failure or not first.epochs[0].failure:
+        if first.failure or not first.epochs[-1].failure:
             return None
     assert rank.failure is not None
     why = "whoever goes on after an error waits for ever"
     return [_ended(f"{rank.failure.kind}-after-error", rank, "a whole epoch, or an error", why)]
 
 
+# --- several things, one after the other ----------------------------------------------------------------------------
+
+
+def _clause_of(scenario: Scenario) -> str:
+    """The clause that judges what comes after several things: a second iterator is told first, then an error."""
+    if not scenario.conduct.startswith("lives"):
+        return ""
+    return "WORK-13" if "held" in scenario.words else "WORK-14" if "failed" in scenario.words else "WORK-12"
+
+
+def _after_others(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Each epoch that is read to its end is whole; an error is right where one is after that word alone."""
+    if fails_anyway(trace):
+        return None
+    (rank,) = trace.main.ranks
+    why = "what becomes of an epoch is nothing to the next one; to refuse is right, and to raise before its first step"
+    if rank.failure:
+        return [_ended("failed-after-others", rank, "the last epoch, whole", why)]
+    words = [*scenario.words, ""]
+    failed = dict(zip(words, rank.epochs, strict=False)).get("failed")
+    if failed is not None and not failed.failure:
+        return None
+    late = {"failed", "held"} & set(words)
+    for word, epoch in zip(words, rank.epochs, strict=False):
+        refused = epoch.failure is not None and epoch.failure.kind == "raised" and (late or not epoch.steps)
+        if word == "failed" or epoch.left or refused or as_undisturbed(scenario, claims, trace, epoch):
+            continue
+        lines = _lines(rank.epochs, {epoch.number: _amiss(scenario, trace, epoch)})
+        # One fault has one name, whoever meets it.
+        kind = "iterators-disturb-each-other" if "held" in words else "not-whole-after-others"
+        return [Finding(kind, "a whole epoch, from its start", lines, why)]
+    return []
+
+
 @clause("WORK-15", family="life", dataset="any", floor=1, twin=True)
 def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """After the end comes the end again, and closing twice, or never, is no error."""
-    if scenario.conduct not in ("ended", "dropped") or fails_anyway(trace):
+    if scenario.conduct.partition("@")[0] not in ("ended", "dropped", "unread", "closed") or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
     if rank.failure and scenario.conduct == "dropped":
         return [_ended("failed-when-dropped", rank, "no error", "who lets go of a loader need not close it")]
+    if rank.failure and rank.failure.where == "close" and scenario.conduct != "ended":
+        what = "unread" if scenario.conduct == "unread" else "with a living iterator"
+        return [_ended(f"closing-{what.split()[0]}", rank, f"no error from closing it {what}", "who is done, is done")]
     if rank.failure and rank.failure.where == "close":
         return [
             _ended("closing-twice", rank, "no error from closing twice", "closing is for clean-up, which comes twice")
@@ -131,10 +176,12 @@ def kept_batches_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
 
 @clause("WORK-17", family="samples", dataset="any", floor=5, needs=("batch_size",))
 def types_survive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Collating keeps values and types."""
+    """Collating keeps values and types, or refuses the samples with an error that names their type."""
     if scenario.kind in ("", "buffer", "large"):
         return None
     (rank,) = trace.main.ranks
+    if refuses_the_type(rank):
+        return []
     told = rank.failure.sentence() if rank.failure else rank.remark("types")
     if told:
         expected = "values and types as the dataset gives them, in columns or as a list"
@@ -163,3 +210,25 @@ def _lines(epochs: tuple[Epoch, ...], notes: dict[int, str]) -> tuple[str, ...]:
 def _ended(kind: str, rank: RankRun, expected: str, why: str) -> Finding:
     assert rank.failure is not None
     return Finding(kind, expected, (f"rank {rank.rank}: {rank.failure.sentence()}",), why)
+
+
+def _hooked(claims: Claims) -> bool:
+    """Whether a hook is claimed that can be looked at; all but one are for workers."""
+    of_workers = {"worker_init_fn", "persistent_workers"} & set(claims.hooks)
+    return "collate_fn" in claims.hooks or bool(claims.workers and of_workers)
+
+
+@clause("WORK-18", family="life", applies=_hooked, floor=1, twin=True)
+def hooks_are_honoured(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """What a claimed hook asks for is done, in every epoch and in every worker."""
+    if scenario.conduct != "hooked" or fails_anyway(trace):
+        return None
+    (rank,) = trace.main.ranks
+    if rank.failure:
+        return [_ended("failed-with-hooks", rank, "whole epochs", "the hooks that are asked for are claimed")]
+    told = rank.remark("hook")
+    if told:
+        name, _, text = told.partition(": ")
+        why = f"{name} is claimed: a hook that is taken and not honoured, once or always, is worse than none"
+        return [Finding(f"not-honoured-{name}", f"{name} honoured in every epoch", (f"rank 0: {text}",), why)]
+    return []

@@ -17,14 +17,17 @@ import select
 import socket
 import struct
 from collections import deque
+from contextlib import nullcontext, suppress
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from . import shared_memory
+from .interrupts import interrupts_held
 
 _HEAD = struct.Struct("!QB")
 _LONG = 1 << 14  # bytes from which a message is a file
 _DESCRIPTOR = array.array("i").itemsize
+_ASK_AGAIN = 0.01  # seconds after which a descriptor is sent again that was refused
 NOTHING = object()
 """What `receive` returns while no message is there."""
 
@@ -36,6 +39,8 @@ class Line:
         self.end = end
         self.unsent: deque[tuple[memoryview, int | None]] = deque()
         """What is still to be written, piece by piece, and the descriptor that goes with a piece."""
+        self.is_refused = False
+        """Whether a descriptor could not go: no poll tells when it can."""
         self.came = bytearray()
         self.descriptors: deque[int] = deque()
 
@@ -52,32 +57,38 @@ class Line:
         Does not say whether the other side is there: `receive` does.
         """
         data = bytes(ForkingPickler.dumps(message))
-        if is_long := len(data) > _LONG and descriptor is None:
-            descriptor = shared_memory.holding(data)
-        self.unsent.append((memoryview(_HEAD.pack(len(data), is_long)), descriptor))
+        is_long = len(data) > _LONG and descriptor is None
+        with interrupts_held() if is_long else nullcontext():
+            # LEAK-2: an interrupt would leave a descriptor that nobody knows.
+            if is_long:
+                descriptor = shared_memory.holding(data)
+            self.unsent.append((memoryview(_HEAD.pack(len(data), is_long)), descriptor))
         if not is_long:
             self.unsent.append((memoryview(data), None))
         self.flush()
 
     def flush(self) -> None:
         """Write what there is room for now."""
+        self.is_refused = False
         try:
             while self.unsent:
                 piece, descriptor = self.unsent[0]
                 given = [] if descriptor is None else [descriptor]
                 rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", given))] if given else []
-                written = self.end.sendmsg([piece], rights, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
-                # Goes with the first byte of its piece.
-                self.unsent[0] = (piece[written:], None)
-                for each in given:
-                    os.close(each)
+                with interrupts_held() if given else nullcontext():
+                    written = self.end.sendmsg([piece], rights, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+                    # Goes with the first byte of its piece.
+                    self.unsent[0] = (piece[written:], None)
+                    for each in given:
+                        os.close(each)
                 if written == len(piece):
                     self.unsent.popleft()
         except BlockingIOError:
             return
         except OSError as error:
             # Too many descriptors are under way: there is room again once the other side has read some.
-            if error.errno != errno.ETOOMANYREFS:
+            self.is_refused = error.errno == errno.ETOOMANYREFS
+            if not self.is_refused:
                 self._forget()
 
     def receive(self) -> Any:
@@ -115,8 +126,18 @@ class Line:
         """Return the descriptor that came with the last message, which is the caller's now."""
         return self.descriptors.popleft()
 
+    def hang_up(self) -> None:
+        """End the line for all who have a copy of this end, as a fork has; what was written is heard still.
+
+        Nothing more is written: an interrupt may have come between the writing of a piece and the note of it, and the
+        other side would read that piece twice.
+        """
+        with suppress(OSError):
+            self.end.shutdown(socket.SHUT_RDWR)
+        self.close()
+
     def close(self) -> None:
-        """Hang up. May be called any number of times."""
+        """Close this end here. May be called any number of times."""
         self._forget()
         while self.descriptors:
             os.close(self.descriptors.popleft())
@@ -142,14 +163,14 @@ def ready(lines: list[Line], seconds: float, others: tuple[int, ...] = ()) -> li
     """
     poll = select.poll()
     by_descriptor = {line.fileno(): line for line in lines}
+    refused = [line for line in lines if line.is_refused]
     for descriptor, line in by_descriptor.items():
-        poll.register(descriptor, select.POLLIN | (select.POLLOUT if line.unsent else 0))
+        poll.register(descriptor, select.POLLIN | (select.POLLOUT if line.unsent and not line.is_refused else 0))
     for other in others:
         poll.register(other, select.POLLIN)
-    found = poll.poll(max(0.0, seconds) * 1000)
-    for descriptor, event in found:
-        if event & select.POLLOUT:
-            by_descriptor[descriptor].flush()
+    found = poll.poll(max(0.0, min(seconds, _ASK_AGAIN) if refused else seconds) * 1000)
+    for line in (*refused, *(by_descriptor[descriptor] for descriptor, event in found if event & select.POLLOUT)):
+        line.flush()
     return [descriptor for descriptor, event in found if event & ~select.POLLOUT]
 
 
@@ -159,10 +180,11 @@ def send_whole(line: Line, message: Any, until: int) -> None:
     EOFError when the other side's process is gone, of which the descriptor `until` tells.
     """
     line.send(message)
-    poll = select.poll()
-    poll.register(line.fileno(), select.POLLOUT)
-    poll.register(until, select.POLLIN)
     while line.unsent:
-        if any(descriptor == until for descriptor, _ in poll.poll()):
+        poll = select.poll()
+        poll.register(until, select.POLLIN)
+        if not line.is_refused:
+            poll.register(line.fileno(), select.POLLOUT)
+        if any(descriptor == until for descriptor, _ in poll.poll(_ASK_AGAIN * 1000 if line.is_refused else None)):
             raise EOFError("The other side has ended.")
         line.flush()

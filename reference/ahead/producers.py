@@ -7,13 +7,11 @@ ended by a signal.
 
 import atexit
 import os
-import pickle
-import tempfile
+import threading
 import weakref
 from collections.abc import Sequence
 from multiprocessing.connection import wait
 from multiprocessing.util import Finalize
-from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
@@ -25,7 +23,8 @@ from . import fork_server, shared_memory
 from .interrupts import interrupts_held
 from .layout import Layout, parsers
 from .line import NOTHING, Line, pair, ready
-from .producing import Memory, Stop, Supply, produce
+from .parcel import Parcel
+from .producing import Memory, Supply, produce
 
 _LOOK_AGAIN = 0.5  # seconds of silence after which it is asked whether the producers are alive
 _LAST_ITEM = 1.0  # seconds that a producer may take over the item at hand once it is told to end
@@ -46,25 +45,28 @@ class Producers:
         self.owner = os.getpid()
         self.lines: list[Line] = []
         self.processes: list[Any] = []
-        self.filed: list[_Filed] = []
         # ASYNC-8: a process of multiprocessing joins its children, before exit handlers and without saying a word.
         self.last = Finalize(None, _end_all, exitpriority=0)
         _crews.add(self)
 
     def start(self, supply: Supply, count: int, strategy: SharingStrategy) -> None:
         """Start so many; SharingStrategy says how each gets the supply. All or none: what fails ends those before."""
-        if strategy is SharingStrategy.ForkServer:
-            fork_server.ensure_running()
+        parcel = Parcel(supply, as_file=strategy is SharingStrategy.FileSystem)
         try:
-            for number in range(count):
-                # ASYNC-8: an interrupt in the middle would leave a process that nobody knows.
+            # ASYNC-8: an interrupt in the middle would leave a process that nobody knows.
+            if strategy is SharingStrategy.ForkServer:
                 with interrupts_held():
-                    self._start(supply, number, strategy)
+                    fork_server.ensure_running()
+            for number in range(count):
+                with interrupts_held():
+                    self._start(supply if strategy is SharingStrategy.Fork else parcel, number, strategy)
         except BaseException:
             self.end()
             raise
+        finally:
+            parcel.close()
 
-    def _start(self, supply: Supply, number: int, strategy: SharingStrategy) -> None:
+    def _start(self, given: Any, number: int, strategy: SharingStrategy) -> None:
         method = {SharingStrategy.Fork: "fork", SharingStrategy.ForkServer: "forkserver"}.get(strategy, "spawn")
         context: Any = multiprocessing.get_context(method)
         ours, theirs = pair()
@@ -72,12 +74,8 @@ class Producers:
         _ends.add(ours)
         self.lines.append(ours)
         try:
-            given: Any = supply
-            if strategy is SharingStrategy.FileSystem:
-                # Kept, because it is read only when the process has come up.
-                given = _Filed(supply)
-                self.filed.append(given)
-            arguments = (theirs, given, number, others, {} if method == "fork" else parsers())
+            is_of_main_thread = method == "forkserver" or threading.current_thread() is threading.main_thread()
+            arguments = (theirs, given, number, others, {} if method == "fork" else parsers(), is_of_main_thread)
             process = context.Process(target=produce, args=arguments, name=f"producer-{number}")
             process.start()
             self.processes.append(process)
@@ -96,10 +94,11 @@ class Producers:
 
     def share(self, layout: Layout, slots: int) -> Any:
         """Make the memory of the slots, and give it to all producers; return it as a tensor of uint8."""
-        descriptor = shared_memory.create(slots * layout.slot_bytes)
-        for line in self.lines:
-            line.send(Memory(layout), os.dup(descriptor))
-        return shared_memory.attach(descriptor)
+        with interrupts_held():
+            descriptor = shared_memory.create(slots * layout.slot_bytes)
+            for line in self.lines:
+                line.send(Memory(layout), os.dup(descriptor))
+            return shared_memory.attach(descriptor)
 
     def receive(self, timeout: float = 0) -> Any:
         """Wait for the next message of any producer; `timeout` in seconds, 0 for none.
@@ -153,8 +152,7 @@ class Producers:
 
     def _end(self, interrupts: Sequence[int]) -> None:
         for line in self.lines:
-            line.send(Stop())
-            line.close()
+            line.hang_up()
         self.lines = []
         self._join(self.processes, _LAST_ITEM, interrupts)
         for end in ("terminate", "kill"):
@@ -166,7 +164,7 @@ class Producers:
             # ASYNC-8, LEAK-1, LEAK-2
             if not process.is_alive():
                 process.close()
-        self.processes, self.filed = [], []
+        self.processes = []
         self.last.cancel()
         _crews.discard(self)
 
@@ -181,26 +179,6 @@ class Producers:
             if wait(alive, min(rest, _HURRY)):
                 # One that has closed what it had open looks as if it had ended, and may live on.
                 sleep(0.001)
-
-
-class _Filed:
-    """A supply that travels by a file (SharingStrategy.FileSystem), which is gone once it was read."""
-
-    def __init__(self, supply: Supply) -> None:
-        descriptor, self.path = tempfile.mkstemp(prefix="loader-", suffix=".pickle")
-        weakref.finalize(self, Path(self.path).unlink, missing_ok=True)
-        with os.fdopen(descriptor, "wb") as file:
-            pickle.dump(supply, file)
-
-    def __reduce__(self) -> Any:
-        return _read_once, (self.path,)
-
-
-def _read_once(path: str) -> Any:
-    with open(path, "rb") as file:
-        supply = pickle.load(file)
-    Path(path).unlink(missing_ok=True)
-    return supply
 
 
 def _end_all() -> None:

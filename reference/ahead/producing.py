@@ -18,6 +18,7 @@ import torch
 from ..loading.faults import Failure
 from .layout import ICustomArgParser, Layout, adopt, layout_of
 from .line import NOTHING, Line, ready, send_whole
+from .orphans import ends_with_parent, offspring_ends_with_this
 from .ring import Content, Place
 from .shared_memory import attach
 
@@ -37,10 +38,6 @@ class Left(NamedTuple):
     """The orders of epochs before this one are wanted no more."""
 
     epoch: int
-
-
-class Stop(NamedTuple):
-    """Nothing more is wanted. A closed line says the same, but a fork made meanwhile may keep a copy of it open."""
 
 
 class Memory(NamedTuple):
@@ -89,10 +86,12 @@ def produce(
     number: int,
     others: list[Line],
     parsers: dict[type, ICustomArgParser],
+    is_of_main_thread: bool = False,
 ) -> None:
     """Be a producer until the consumer hangs up.
 
-    `others` are ends of lines that a fork has copied, `parsers` are registered where no fork has copied them.
+    `others` are ends of lines that a fork has copied, `parsers` are registered where no fork has copied them;
+    `is_of_main_thread` says whether the thread that has made this process lives as long as its own.
     """
     with suppress(EOFError, OSError, KeyboardInterrupt):
         # The consumer's to decide: it gets the same interrupt, and hangs up.
@@ -103,13 +102,22 @@ def produce(
             adopt(parsers)
             for other in others:
                 other.close()
+            ends_with_parent(int(_parent().sentinel), is_of_main_thread)
+            offspring_ends_with_this()
             torch.set_num_threads(1)
             # What a fork has inherited is not this process's to collect; looking at it would copy its pages.
             gc.freeze()
             _Producer(line, supply, number).work()
         finally:
             # ASYNC-8: it is ending, and who breaks off the joining of its own workers leaves a traceback.
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            for number in (signal.SIGTERM, signal.SIGIO):
+                signal.signal(number, signal.SIG_IGN)
+
+
+def _parent() -> Any:
+    parent = parent_process()
+    assert parent is not None
+    return parent
 
 
 def _interrupt(*_: object) -> None:
@@ -125,11 +133,8 @@ class _Producer:
         self.layout: Layout | None = None
         self.slots: dict[int, list[torch.Tensor]] = {}
         self.memory = torch.empty(0)
-        parent = parent_process()
-        assert parent is not None
-        assert parent.pid is not None
-        self.parent = parent.pid
-        self.parent_ends = int(parent.sentinel)
+        self.parent = _parent().pid
+        self.parent_ends = int(_parent().sentinel)
         supply.open(number)
 
     def work(self) -> None:
@@ -162,8 +167,6 @@ class _Producer:
             elif self.line.fileno() not in found:
                 raise EOFError("The consumer's process has ended.")
             message = self.line.receive()
-        if isinstance(message, Stop):
-            raise EOFError("The consumer wants nothing more.")
         if isinstance(message, Order):
             self.orders.append(message)
         elif isinstance(message, Left):

@@ -94,7 +94,7 @@ class Workers(_MultiProcessingDataLoaderIter):
             queue.close()
 
     def is_usable(self) -> bool:
-        """Return whether persistent workers can begin another epoch."""
+        """Return whether persistent workers can begin another epoch (WORK-18)."""
         return not self._shutdown and all(worker.is_alive() for worker in self._workers)
 
     def death(self, error: Exception) -> RuntimeError | None:

@@ -141,7 +141,8 @@ def _our_epochs(request: LoaderRequest, seed: int) -> EpochSampler:
     drop = request.drop_last and request.combined_batch is not None
     size = request.combined_batch or 1
     order_seed = seed if request.shuffle else None
-    return EpochSampler(len(request.dataset), size, request.ranks, request.rank, drop, order_seed)
+    method = request.options.shuffle_method
+    return EpochSampler(len(request.dataset), size, request.ranks, request.rank, drop, order_seed, method)
 
 
 def _user_order(request: LoaderRequest, what: str) -> dict[str, Any]:

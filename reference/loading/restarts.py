@@ -15,9 +15,13 @@ from typing import Any
 
 from torch.utils.data import IterableDataset
 
+from ..enums import ShuffleMethod
 from ..rules.checks import check_integer, check_type, show
 from ..rules.shuffle import check_epoch
 from .request import LoaderRequest
+
+_BEFORE: Mapping[str, object] = {"shuffle method": ShuffleMethod.Sort.name}
+"""What holds of states that are older than the choice."""
 
 
 @dataclass
@@ -64,7 +68,7 @@ def position_of(state: Any, counted_in: Mapping[str, Any]) -> Position:
     if set(state) != {"epoch", "steps", "counted_in"}:
         raise ValueError(f"The state is {show(state)}, which no loader gave: load what state_dict() returned.")
     for name, mine in counted_in.items():
-        theirs = state["counted_in"].get(name)
+        theirs = state["counted_in"].get(name, _BEFORE.get(name))
         if theirs != mine:
             # RESUME-11
             raise ValueError(
@@ -84,6 +88,7 @@ def counted_in(asked: LoaderRequest, seed: int) -> dict[str, Any]:
         "ranks": asked.ranks,
         "drop_last": asked.drop_last,
         "seed": seed if asked.shuffle else None,
+        "shuffle method": asked.options.shuffle_method.name if asked.shuffle else ShuffleMethod.Sort.name,
         # Their number is part of a stream's order, and of no other.
         "workers": asked.workers if is_stream else None,
     }

@@ -21,7 +21,7 @@ from typing import Self
 
 import torch
 
-from ..enums import CommGroupType, OutputMode
+from ..enums import CommGroupType, OutputMode, ShuffleMethod
 from ..rules.checks import check_flag, check_integer, check_type
 from ..rules.shuffle import check_seed
 from .group import Group
@@ -46,6 +46,7 @@ class Options(Group):
             input_group_size=1,
             input_group_type=CommGroupType.NoGrouping,
             synthetic_data=False,
+            shuffle_method=ShuffleMethod.Sort,
         )
         self._training = TrainingOptions()
         self._distributed = self._distributed_kind()
@@ -111,6 +112,11 @@ class Options(Group):
         """Return the random seed, or None before randomSeed was called."""
         seed = self._values.get("random_seed")
         return seed if isinstance(seed, int) else None
+
+    def shuffleMethod(self, shuffle_method: ShuffleMethod) -> Self:
+        """Set how a shuffled epoch's order is made; ShuffleMethod.Feistel needs no list of the samples."""
+        check_type("shuffleMethod", shuffle_method, ShuffleMethod)
+        return self.set(shuffle_method=shuffle_method)
 
     def outputMode(self, output_mode: OutputMode, output_return_period: int | None = None) -> Self:
         """Set which results a call of the model returns; EveryN needs a period."""

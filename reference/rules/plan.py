@@ -19,19 +19,28 @@ fill a whole step stands in a line of its own under its instance, because only f
 the replicas.
 
 More than `SHOWN` instances, or replicas of one instance, are abbreviated to the first two and the last, so a
-tree for a million instances is as small, and as fast, as one for ten.
+tree for a million instances is as small, and as fast, as one for ten. `--instance` shows any one of them instead.
+
+Nothing is imported here that is not needed for the numbers: the command answers at once.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from .arithmetic import Plan, ceil_div, chained_floors, make_plan
+from .arithmetic import Plan, Share, ceil_div, chained_floors, make_plan
 from .checks import check_integer, show
 
 SHOWN = 8
+
+
+def command(words: Sequence[str]) -> int:
+    """Run `loaderspec plan` with these words behind it; return the exit code."""
+    parser = argparse.ArgumentParser(prog="loaderspec plan", description="The numbers of an epoch.")
+    add_arguments(parser)
+    return main(parser.parse_args(words))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         required = name in ("--samples", "--batch-size")
         parser.add_argument(name, type=_whole_number, metavar="N", default=default, required=required, help=meaning)
+    parser.add_argument("--instance", type=_whole_number, metavar="I", help="show this instance, counted from 0")
     parser.add_argument("--keep-last", action="store_true", help="keep what does not fill a step")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
@@ -54,14 +64,19 @@ def main(args: argparse.Namespace) -> int:
     """Print the plan that was asked for and return 0; print why there is none to stderr and return 2."""
     try:
         plan = _plan(args)
+        share = None if args.instance is None else plan.share(_instance_asked(args.instance, plan))
     except (TypeError, ValueError) as error:
         print(f"loaderspec plan: {error}", file=sys.stderr)
         return 2
     if args.json:
-        print(json.dumps(to_dict(plan), indent=2))
+        print(json.dumps(to_dict(plan, share), indent=2))
     else:
-        print("\n".join([*tree(plan), "", *table(plan)]))
+        print("\n".join([*tree(plan, share), "", *table(plan, share)]))
     return 0
+
+
+def _instance_asked(instance: int, plan: Plan) -> int:
+    return check_integer("--instance", instance, least=0, most=plan.ranks - 1)
 
 
 def _plan(args: argparse.Namespace) -> Plan:
@@ -95,12 +110,13 @@ def _whole_number(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{show(text)} is no whole number: write digits only.") from None
 
 
-def to_dict(plan: Plan) -> dict[str, object]:
-    """Return every number of the plan by name, for JSON."""
+def to_dict(plan: Plan, share: Share | None = None) -> dict[str, object]:
+    """Return every number of the plan by name, for JSON, and those of an instance if one is asked for."""
     return {
         **asdict(plan),
         "total_replicas": plan.replicas * plan.ranks,
         "stages": list(stages(plan)),
+        **({} if share is None else {"instance": asdict(share)}),
     }
 
 
@@ -113,10 +129,10 @@ def stages(plan: Plan) -> tuple[int, ...]:
     return chained_floors(plan.samples, plan.micro_batch, plan.ranks, plan.replicas, per_step)
 
 
-def tree(plan: Plan) -> list[str]:
-    """Return the lines of the tree; see the module docstring."""
+def tree(plan: Plan, share: Share | None = None) -> list[str]:
+    """Return the lines of the tree, of one instance if a share is given; see the module docstring."""
     lines = [_batches(plan.micro_batches, "input")]
-    for rank in _shown(plan.ranks):
+    for rank in _shown(plan.ranks) if share is None else _only(share.rank, plan.ranks):
         lines += ["  ..."] if rank is None else [f"  {line}" for line in _instance(plan, rank)]
     return [*lines, f"  {_batches(plan.superfluous_micro_batches, 'superfluous')}"]
 
@@ -142,11 +158,15 @@ def _shown(count: int) -> list[int | None]:
     return list(range(count)) if count <= SHOWN else [0, 1, None, count - 1]
 
 
+def _only(rank: int, ranks: int) -> list[int | None]:
+    return [*([None] if rank else []), rank, *([None] if rank < ranks - 1 else [])]
+
+
 def _batches(count: int, kind: str = "") -> str:
     return f"{count} {kind}{' ' if kind else ''}{'batch' if count == 1 else 'batches'}"
 
 
-def table(plan: Plan) -> list[str]:
+def table(plan: Plan, share: Share | None = None) -> list[str]:
     """Return a line for every number of the plan: name, value, and how it comes about."""
     steps = str(plan.steps)
     if plan.fewest_steps != plan.steps:
@@ -168,5 +188,10 @@ def table(plan: Plan) -> list[str]:
     ]
     if plan.drop_last:
         rows.append(("cut in stages", " -> ".join(map(str, (plan.samples, *stages(plan)))), ""))
+    if share is not None:
+        rows += [
+            (f"instance {share.rank}", share.samples, f"samples, from position {share.first} of the epoch's order on"),
+            ("its steps", share.steps, f"the last one of {share.last_step} samples"),
+        ]
     width = max(len(str(value)) for _, value, note in rows if note)
     return [f"{name:<24}{value!s:>{width}}  {note}".rstrip() for name, value, note in rows]

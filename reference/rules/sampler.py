@@ -10,10 +10,11 @@ from typing import Any
 
 from torch.utils.data import Sampler
 
+from ..enums import ShuffleMethod
 from .arithmetic import count_steps
 from .checks import show
+from .orders import epoch_order, in_steps
 from .partition import cut, shard
-from .shuffle import permutation
 
 
 class EpochSampler(Sampler[list[int]]):
@@ -27,12 +28,14 @@ class EpochSampler(Sampler[list[int]]):
         rank: int,
         drop_last: bool,
         shuffle_seed: int | None,
+        method: ShuffleMethod = ShuffleMethod.Sort,
     ) -> None:
         """Prepare the steps of one rank; `shuffle_seed` None means the order of the dataset."""
         self.samples = samples
         self.combined_batch = combined_batch
         self.drop_last = drop_last
         self.shuffle_seed = shuffle_seed
+        self.method = method
         self.shard = shard(samples, combined_batch, ranks, rank, drop_last)
         self.epoch = 0
         self.first = 0
@@ -55,9 +58,8 @@ class EpochSampler(Sampler[list[int]]):
         # ORDER-4: the whole dataset is permuted first, alike on every rank, and sharded afterwards.
         # PART-8: the shards cover the same positions in every epoch, but other samples stand at the positions
         # that are left over.
-        order = permutation(self.samples, self.shuffle_seed, epoch)
-        for step in cut(positions, self.combined_batch):
-            yield [int(index) for index in order[step.start : step.stop]]
+        order = epoch_order(self.samples, self.shuffle_seed, epoch, self.method)
+        yield from in_steps(order, positions, self.combined_batch)
 
 
 class SingleSampler(Sampler[int]):

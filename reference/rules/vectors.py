@@ -8,6 +8,7 @@ numbers as doubles read them exactly.
 """
 
 import argparse
+import hashlib
 import json
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,12 @@ from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 
+import numpy as np
+
+from ..ahead.ring_vectors import bound_vectors, ring_vectors
 from .arithmetic import make_plan
+from .delivery_vectors import epoch_vectors, policy_vectors, refusal_vectors, restart_vectors, stream_vectors
+from .feistel import key_word, network, position_of, round_count, sample_at
 from .partition import cut, locate, shard
 from .shuffle import permutation
 from .splitting import LAYOUTS, share
@@ -42,9 +48,35 @@ PLANS = (
     (10**15 - 1, 1, 1, 1, 1, 10**6),
 )
 SHARDS = tuple(product((0, 1, 2, 7, 8, 9, 25), (1, 2, 3), (1, 2, 3, 4)))
-STEPS = ((2, 1, 1, 1), (2, 3, 1, 1), (2, 1, 3, 1), (2, 1, 1, 3), (2, 3, 2, 2))
-STREAMS = ((0, 2, 2), (1, 1, 2), (1, 2, 2), (5, 2, 3), (12, 2, 3), (13, 3, 2), (97, 1, 3), (97, 1, 10))
+STEPS = ((2, 1, 1, 1), (2, 3, 1, 1), (2, 1, 3, 1), (2, 1, 1, 3), (2, 3, 2, 2), (1, 2, 3, 4))
+STREAMS = ((0, 2, 2), (1, 1, 2), (1, 2, 2), (5, 2, 3), (10, 2, 2), (12, 2, 3), (13, 3, 2), (97, 1, 3), (97, 1, 10))
+# (samples, seed, epoch): whole orders, and orders of which some positions are told.
+WHOLE = tuple(product((0, 1, 2, 3, 4, 5, 8, 9, 16, 17, 100), ((0, 0), (-1, 1))))
+LARGE = (
+    (10**9, 0, 0),
+    (2**32 - 1, 42, 1),
+    (2**32, 42, 1),
+    (2**32 + 1, 42, 1),
+    (2**53 - 1, 2**64 - 1, 2**32 - 1),
+    (2**53 + 1, 2**64 - 1, 2**32 - 1),
+    (2**54, 1, 0),
+    (2**54 + 1, 1, 0),
+    (2**62 + 1, 2**63, 3),
+    (2**63 - 1, -(2**63), 7),
+)
 ORDERS = tuple(product((0, 1, 2, 5, 16), (0, 1, 42, -1, 2**63 - 1), (0, 1, 2)))
+# A word of an epoch or of a seed that is cut off, or a key of 32 bits, shows in these.
+LONG_ORDERS = (
+    (16, 7, 3),
+    (16, 7, 2**16 + 1),
+    (16, 7, 2**32 - 1),
+    (16, 2**64 - 1, 0),
+    (16, -(2**63), 5),
+    (16, 2**32, 0),
+    (1_000, 2**40 + 1, 4),
+    (300_000, 11, 1),
+)
+MOST_LISTED = 16
 
 
 def arithmetic_vectors() -> Iterator[dict[str, object]]:
@@ -90,17 +122,56 @@ def splitting_vectors() -> Iterator[dict[str, object]]:
 
 
 def shuffle_vectors() -> Iterator[dict[str, object]]:
-    """Yield orders of this reference, which others need not have. Seeds are text: some pass 2**53."""
-    for samples, seed, epoch in ORDERS:
+    """Yield orders of this reference, which others need not have. Seeds and keys are text: some pass 2**53."""
+    for samples, seed, epoch in (*ORDERS, *LONG_ORDERS):
         order = permutation(samples, seed, epoch).tolist()
-        yield {"samples": samples, "seed": str(seed), "epoch": epoch, "order": order}
+        hashed = np.random.SeedSequence(seed % 2**64, spawn_key=(epoch,))
+        keys = [f"{key:016x}" for key in np.random.PCG64(hashed).random_raw(3).tolist()]
+        case = {"samples": samples, "seed": str(seed), "epoch": epoch}
+        case |= {"seed_words": hashed.generate_state(8).tolist(), "first_keys": keys}
+        if samples <= MOST_LISTED:
+            yield {**case, "order": order}
+        else:
+            text = " ".join(map(str, order))
+            yield {**case, "first": order[:8], "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def feistel_vectors() -> Iterator[dict[str, object]]:
+    """Yield orders without a list. Whatever may pass 2**53 is text; so is all that stands beside it."""
+    small = [(samples, seed, epoch, range(samples)) for samples, (seed, epoch) in WHOLE]
+    for samples, seed, epoch, asked in (*small, *((*case, _some(case[0])) for case in LARGE)):
+        order = network(samples, seed, epoch)
+        found = [sample_at(order, position) for position in asked]
+        # The two directions are computed by different lines.
+        assert list(asked) == [position_of(order, sample) for sample in found]
+        words = [f"{key_word(index, seed, epoch, samples):016x}" for index in (1, 2, 3)]
+        yield {
+            "samples": str(samples),
+            "seed": str(seed),
+            "epoch": epoch,
+            "columns": order.columns,
+            "rows": order.rows,
+            "rounds": round_count(samples),
+            "hash_bits": order.hash_bits,
+            "first_words": words,
+            "positions": list(map(str, asked)),
+            "samples_at": list(map(str, found)),
+        }
+
+
+def _some(samples: int) -> tuple[int, ...]:
+    """Positions at the beginning, in the middle and at the end."""
+    return (0, 1, 2, samples // 3, samples // 2, samples - 2, samples - 1)
 
 
 def files() -> dict[str, str]:
     """Return the text of each file by its name."""
     made: dict[str, tuple[str, Iterator[dict[str, object]]]] = {
-        "arithmetic.json": ("for every loader", arithmetic_vectors()),
-        "partition.json": ("for loaders with contiguous shards", partition_vectors()),
+        "arithmetic.json": (
+            'for loaders that claim "drop" under drop_last, and "uneven" without',
+            arithmetic_vectors(),
+        ),
+        "partition.json": ("for loaders with contiguous shards; a gap between ranks is right too", partition_vectors()),
         "layout.json": ("for loaders with device options", layout_vectors()),
         "splitting.json": (
             "for loaders that split streams; others may deal elements out otherwise",
@@ -110,6 +181,14 @@ def files() -> dict[str, str]:
             "for this reference only; others have the properties, not the orders",
             shuffle_vectors(),
         ),
+        "shards.json": ("for every loader, by the policy and the layout that it claims", policy_vectors()),
+        "epochs.json": ("for this reference only, and whoever shuffles as it does", epoch_vectors()),
+        "streams.json": ("for loaders of iterable-style datasets", stream_vectors()),
+        "restarts.json": ("for loaders that resume", restart_vectors()),
+        "refusals.json": ("for every loader", refusal_vectors()),
+        "ring.json": ("for loaders that read ahead into a ring of slots", ring_vectors()),
+        "ahead.json": ("for loaders that claim buffer_size", bound_vectors()),
+        "feistel.json": ("for loaders that shuffle without a list, as chapter 3 tells it", feistel_vectors()),
     }
     return {name: _text(scope, list(cases)) for name, (scope, cases) in made.items()}
 

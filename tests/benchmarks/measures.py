@@ -43,6 +43,11 @@ def first_item(way: Way, load: Load, pause: float, threads: int) -> tuple[float]
     return (waited * 1e3,)
 
 
+def first_items(way: Way, load: Load, threads: int) -> tuple[float, float]:
+    """The same of a process's first loader, and of another one when that was closed: milliseconds."""
+    return (*first_item(way, load, 0.0, threads), *first_item(way, load, 0.0, threads))
+
+
 def idle_consumer(way: Way, load: Load) -> tuple[float]:
     """The part of one core that the iterating process uses while it waits for the items of a slow dataset."""
     items = iter(loader := way.open(load))

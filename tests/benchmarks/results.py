@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.benchmarks.figures import Result, medians
 from tests.benchmarks.table import aligned
-from tests.benchmarks.targets import Target, best
+from tests.benchmarks.targets import NEXT, STARTS, Target, best
 
 
 def as_json(machine: str, rounds: int, results: Sequence[Result], targets: Sequence[Target]) -> dict[str, Any]:
@@ -25,6 +25,7 @@ def as_text(machine: str, results: Sequence[Result], sizes: Mapping[str, int], t
     for section, sample_bytes in sizes.items():
         parts.append(_table(list(_rates(section, sample_bytes, results))))
     parts.append(_table(list(_costs(results))))
+    parts.append(_table(list(_starts(results))))
     targets_shown = [("targets", "found", "aimed at", ""), *(target.cells() for target in targets)]
     parts.append(list(aligned(targets_shown)))
     parts.append(list(_missing(results)))
@@ -55,6 +56,15 @@ def _costs(results: Sequence[Result]) -> Iterator[tuple[str, str, str]]:
     for each in results:
         if each.section == "costs, ours" and each.name in {**ours, **torch}:
             yield each.name, *(f"{found[each.name]:.2f}" if each.name in found else "-" for found in (ours, torch))
+
+
+def _starts(results: Sequence[Result]) -> Iterator[tuple[str, str, str]]:
+    """The time to the first item: of the first loader of a process, and of the next one."""
+    found = medians(results, STARTS)
+    yield STARTS, "first loader", "next loader"
+    for name in found:
+        if name + NEXT in found:
+            yield name, f"{found[name]:,.0f}", f"{found[name + NEXT]:,.0f}"
 
 
 def _missing(results: Sequence[Result]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 Medians = Mapping[str, float]  # the name of a figure to the median of its rounds; one that is left out has none
 
+STARTS, NEXT = "time to the first item, ms", ", next loader"
 FIRST, PAUSED = "first item, ms", "first item after a pause, ms"
 WAITING, RESTING = "waiting for a slow item, cores", "nobody asks, cores"
 MEMORY, GROWTH = "memory above the dataset's, MB", "what later epochs add, MB"
@@ -61,6 +62,18 @@ def cost_targets(ours: Medians, torch: Medians, ring_bytes: int) -> Iterator[Tar
     yield Target("cores used by all while nobody asks", ours.get(RESTING), False, NO_CORE)
     yield Target("memory above the dataset's own / ring", ratio(ours.get(MEMORY), ring_bytes / 1e6), False, 1.1)
     yield Target("what later epochs add / ring", ratio(ours.get(GROWTH), ring_bytes / 1e6), False, NO_GROWTH)
+
+
+def start_targets(workers: int, found: Medians) -> Iterator[Target]:
+    """The targets for the first item of a process's first loader, where workers are forked and where they are not."""
+    named = f"{workers} worker{'s' if workers > 1 else ''}"
+    for what, methods, strategies, most in (
+        ("forked", ("fork",), ("Fork",), 1.0),
+        ("not forked", ("spawn", "forkserver"), ("ForkServer", "SharedMemory"), 0.5),
+    ):
+        names = [[f"ours, {each}, {named}" for each in strategies], [f"torch, {each}, {named}" for each in methods]]
+        ours, torch = (min((found[name] for name in some if name in found), default=None) for some in names)
+        yield Target(f"first item, {named}, {what}: ours / torch's best", ratio(ours, torch), False, most)
 
 
 def is_torch(name: str) -> bool:

@@ -22,22 +22,25 @@ import torch
 from reference import DataLoaderMode
 from tests.benchmarks.figures import Figure, Result, medians, take_all
 from tests.benchmarks.images import Encoded, Load, Slow, in_memory
-from tests.benchmarks.measures import first_item, idle_consumer, idle_family, memory_use, rate
+from tests.benchmarks.measures import first_item, first_items, idle_consumer, idle_family, memory_use, rate
 from tests.benchmarks.results import as_json, as_text
 from tests.benchmarks.table import machine, rewrite
 from tests.benchmarks.targets import (
     FIRST,
     GROWTH,
     MEMORY,
+    NEXT,
     PAUSED,
     RESTING,
+    STARTS,
     WAITING,
     Target,
     cost_targets,
     decoding_targets,
     rate_targets,
+    start_targets,
 )
-from tests.benchmarks.ways import BUFFER_SIZE, Way, limits, our_way, our_ways, torch_ways
+from tests.benchmarks.ways import BUFFER_SIZE, Way, limits, our_way, our_ways, start_ways, torch_ways
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,11 +58,13 @@ class Sizes:
     pause: float
     epochs: int
     patience: float
+    spawns: bool
 
 
-FULL = Sizes(10_000, 16, 50, 1600, 5, 1.0, 2.0, 50, patience=120.0)
-QUICK = Sizes(80, 2, 5, 24, 2, 0.0, 0.1, 4, patience=60.0)
+FULL = Sizes(10_000, 16, 50, 1600, 5, 1.0, 2.0, 50, patience=120.0, spawns=True)
+QUICK = Sizes(80, 2, 5, 24, 2, 0.0, 0.1, 4, patience=60.0, spawns=False)
 REPLICAS = (1, 4)
+STARTED = (1, 2, 8)  # workers whose start is measured
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,9 @@ def plan(sizes: Sizes, loads: Loads, threads: int) -> Iterator[Figure]:
         ("torch", next(way for way in torch_ways() if way.workers == 2), 3),
     ):
         yield from _costs(f"costs, {who}", way, sizes, loads, threads, epochs)
+    for workers in STARTED:
+        for way in start_ways(workers, sizes.spawns):
+            yield Figure(STARTS, (way.name, way.name + NEXT), partial(first_items, way, loads.tutorial[0], threads))
 
 
 def _costs(section: str, way: Way, sizes: Sizes, loads: Loads, threads: int, epochs: int) -> Iterator[Figure]:
@@ -115,7 +123,8 @@ def all_targets(loads: Loads, results: Sequence[Result]) -> list[Target]:
     rates = [each for load in loads.tutorial for each in rate_targets(load.replicas, medians(results, load.name))]
     decoding = decoding_targets(medians(results, loads.decoding.name))
     costs = cost_targets(medians(results, "costs, ours"), medians(results, "costs, torch"), ring)
-    return [*rates, *decoding, *costs]
+    starts = [each for workers in STARTED for each in start_targets(workers, medians(results, STARTS))]
+    return [*rates, *decoding, *costs, *starts]
 
 
 def where(sizes: Sizes, rounds: int, load_before: float) -> str:

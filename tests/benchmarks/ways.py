@@ -19,7 +19,7 @@ from reference import DataLoaderMode, SharingStrategy
 from tests.benchmarks.images import Load
 
 BUFFER_SIZE = 3  # slots of our ring, and of the limits'
-ASYNC_OPTIONS = {"buffer_size": BUFFER_SIZE, "load_indefinitely": True, "sharing_strategy": SharingStrategy.Fork}
+ASYNC_OPTIONS = {"buffer_size": BUFFER_SIZE, "load_indefinitely": True}
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,30 @@ def our_way(mode: DataLoaderMode, workers: int, early_preload: bool = True) -> W
     return Way(f"ours, {mode.name}, {_workers(workers)}", "ours", workers, make)
 
 
+def start_ways(workers: int, spawns: bool) -> list[Way]:
+    """How workers can be started: forked, and, if that is asked for, in new interpreters or from a server."""
+    asked = [("fork", SharingStrategy.Fork)]
+    asked += [("spawn", SharingStrategy.SharedMemory), ("forkserver", SharingStrategy.ForkServer)] if spawns else []
+    return [
+        way
+        for method, strategy in asked
+        for way in (
+            Way(
+                f"torch, {method}, {_workers(workers)}",
+                "torch",
+                workers,
+                partial(torch_loader, workers=workers, method=method),
+            ),
+            Way(
+                f"ours, {strategy.name}, {_workers(workers)}",
+                "ours",
+                workers,
+                partial(our_loader, mode=DataLoaderMode.Async, workers=workers, early_preload=True, strategy=strategy),
+            ),
+        )
+    ]
+
+
 def limits() -> list[Way]:
     """What the machine can do at all, and what torch's loader can if it is asked for whole steps at once."""
     return [
@@ -67,7 +91,7 @@ def limits() -> list[Way]:
     ]
 
 
-def torch_loader(load: Load, workers: int, persistent: bool = False) -> Any:
+def torch_loader(load: Load, workers: int, persistent: bool = False, method: str | None = None) -> Any:
     """torch's DataLoader."""
     return DataLoader(
         load.dataset,
@@ -76,6 +100,7 @@ def torch_loader(load: Load, workers: int, persistent: bool = False) -> Any:
         num_workers=workers,
         drop_last=True,
         persistent_workers=persistent,
+        multiprocessing_context=method,
     )
 
 
@@ -98,12 +123,18 @@ def stateful_loader(load: Load, workers: int) -> Any:
         )
 
 
-def our_loader(load: Load, mode: DataLoaderMode, workers: int, early_preload: bool) -> Any:
+def our_loader(
+    load: Load,
+    mode: DataLoaderMode,
+    workers: int,
+    early_preload: bool,
+    strategy: SharingStrategy = SharingStrategy.Fork,
+) -> Any:
     """Our DataLoader. In mode AsyncRebatched, a worker makes a fifth of a step at a time."""
     options = reference.Options().deviceIterations(load.device_iterations).replicationFactor(load.replicas)
     asked: dict[str, Any] = {}
     if mode is not DataLoaderMode.Sync:
-        asked["async_options"] = {**ASYNC_OPTIONS, "early_preload": early_preload}
+        asked["async_options"] = {**ASYNC_OPTIONS, "early_preload": early_preload, "sharing_strategy": strategy}
     if mode is DataLoaderMode.AsyncRebatched:
         asked["rebatched_worker_size"] = max(load.step // 5, 1)
     return reference.DataLoader(

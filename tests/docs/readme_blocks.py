@@ -2,7 +2,8 @@
 
 A marker is an HTML comment on the line above a block:
 
-    <!-- run -->              a command that ends with exit code 0; `<!-- run: exit 1 -->` with another one
+    <!-- run -->              a command that ends with exit code 0; `<!-- run: exit 1 -->` with another one;
+                              `<!-- run: exit 1, needs NAME -->` where that program is installed
     <!-- output -->           all that the command above prints; `<!-- output: first 3 -->` its first lines;
                               `<!-- output: from TEXT -->` the paragraph whose first line begins so
     <!-- python -->           a program that is run as it stands; its output may follow
@@ -140,13 +141,25 @@ def walk(title: str, folder: Path) -> Iterator[tuple[Block, Done]]:
     """Go through a section from top to bottom: each command with what came of it, each output with its command's."""
     prepare(folder, before=title)
     done: Done | None = None
+    is_left_out = False
     for block in [block for block in blocks() if block.section == title]:
         write_file(folder, block)
+        if block.kind in ("run", "python"):
+            # Its outputs are left out with it.
+            is_left_out = bool(missing(block))
+        if is_left_out:
+            continue
         if block.kind in ("run", "python"):
             done = carry_out(folder, block)
         if block.kind in ("run", "python", "output"):
             assert done is not None, f"nothing is run above this output in {title}:\n{block.text}"
             yield block, done
+
+
+def missing(block: Block) -> str:
+    """The program that a command needs and that is not installed, or ""."""
+    needed = block.argument.partition("needs ")[2] if block.kind == "run" else ""
+    return needed if needed and shutil.which(needed) is None else ""
 
 
 def runnable() -> list[str]:

@@ -43,11 +43,11 @@ def test_datasets_come_in_one_order() -> None:
         (dict(lenght=True, worker=True), "the claims 'lenght', 'worker' are unknown; did you mean 'length'? did you"),
         (dict(shuffle="globally"), "the claim shuffle='globally' is not one of 'global', 'buffered'; choose one"),
         (dict(shuffle=True), "the claim shuffle=True is not one of 'global', 'buffered'"),
-        (dict(when_keeping="repeat"), "the claim when_keeping='repeat' is not one of 'drop', 'pad', 'uneven'"),
-        (dict(when_keeping=["pad"]), "the claim when_keeping=['pad'] is not one of 'drop', 'pad', 'uneven'"),
-        (dict(smallest=True), "the claim smallest=True is not one of 0, 1, 'world_size'"),
-        (dict(smallest=2), "the claim smallest=2 is not one of 0, 1, 'world_size'"),
-        (dict(smallest=1.0), "the claim smallest=1.0 is not one of 0, 1, 'world_size'"),
+        (dict(when_keeping="repeat"), "the claim when_keeping='repeat' is not one of 'drop', 'pad', 'uneven', 'once'"),
+        (dict(when_keeping=["pad"]), "the claim when_keeping=['pad'] is not one of 'drop', 'pad', 'uneven', 'once'"),
+        (dict(smallest=True), "the claim smallest=True is not one of 0, 1, 'world_size', 'step'"),
+        (dict(smallest=2), "the claim smallest=2 is not one of 0, 1, 'world_size', 'step'"),
+        (dict(smallest=1.0), "the claim smallest=1.0 is not one of 0, 1, 'world_size', 'step'"),
         (dict(length=1), "the claim length=1 is not one of False, True"),
         (dict(length="yes"), "the claim length='yes' is not one of False, True"),
         (dict(datasets="list"), "the claim datasets='list' is not a choice of 'map', 'iterable'"),
@@ -58,6 +58,8 @@ def test_datasets_come_in_one_order() -> None:
         (dict(end_of_epoch="next"), "contradict each other: end_of_epoch='next' needs resume=True"),
         (dict(iterable_workers="split"), "contradict each other: iterable_workers needs 'iterable' in datasets"),
         (dict(layout="strided", datasets="iterable"), "contradict each other: layout needs 'map' in datasets"),
+        (dict(layout="strided", assignment="dynamic"), "so that layout promises nothing; claim one of them"),
+        (dict(resume=True, assignment="dynamic"), "so that resume promises nothing; claim one of them"),
         ({1: "pad"}, "the claim 1 is unknown"),
     ],
 )
@@ -80,10 +82,10 @@ def test_the_policy_follows_drop_last() -> None:
     assert ("drop", "pad") == (claims.policy(True), claims.policy(False))
 
 
-@pytest.mark.parametrize(("smallest", "least"), [(0, 0), (1, 1), ("world_size", 3)])
+@pytest.mark.parametrize(("smallest", "least"), [(0, 0), (1, 1), ("world_size", 3), ("step", 6)])
 def test_the_least_dataset_follows_the_claim(smallest: Any, least: int) -> None:
-    """`smallest="world_size"` means one sample a rank."""
-    assert least == Claims(smallest=smallest).least_samples(3)
+    """`smallest="world_size"` means one sample a rank, and "step" one step of each."""
+    assert least == Claims(smallest=smallest).least_samples(3, 2)
 
 
 def test_claims_are_json_data() -> None:

@@ -97,7 +97,7 @@ class Correct:
         """The epoch's steps, as indices of samples."""
         return self.cut(self.shard(self.order()))
 
-    def fetch(self, step: list[int]) -> list[int]:
+    def fetch(self, step: list[int]) -> Any:
         """The samples of a step."""
         return [self.own(self.request.dataset[index]) for index in step]
 

@@ -133,7 +133,11 @@ class Pool(Correct):
                 self.tell(error, line)
 
     def tell(self, error: Exception, line: Connection) -> None:
-        """Send what went wrong."""
+        """Send what went wrong; what can't be made anew from its pickle, in words (ERROR-1)."""
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            error = RuntimeError(f"{type(error).__name__}: {error}")
         say(line, "error", error)
 
     def prepare(self, number: int) -> None:

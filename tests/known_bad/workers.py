@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
-from tests.known_bad.correct import KnownBad, mix
+from tests.known_bad.correct import KnownBad, claim, mix
 from tests.known_bad.pool import BadPool, Pool, Replicating, Worker
 
 SEVERAL = dict(workers=True)
@@ -71,11 +71,23 @@ class SeedsTheCallerForItsWorkers(BadPool):
         return super().__iter__()
 
 
+class ShufflesByTheSeedOfItsWorkers(BadPool):
+    """With workers, the caller's generator seeds them, and the shuffle too."""
+
+    claims, families, related = claim(SEVERAL, shuffle="global"), ("map", "workers"), ("ORDER-8", "WORK-1")
+    clause, smallest = "ORDER-9", "n5,w1,b1,keep,shuffle,k1,random-state"
+    report = "Lightning-AI/pytorch-lightning#17713"
+
+    def mixed_seed(self) -> int:
+        drawn = random.getstate() if self.request.num_workers else ()
+        return mix(self.request.seed, self.epoch, drawn)  # type: ignore[arg-type]
+
+
 class ReadsEachSampleTwice(BadPool):
     """A step is read once to learn its shape, and once to deliver it."""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-2", "n1,w1,b1,keep,k1,workers"
+    clause, smallest = "WORK-2", "n1,w1,b1,keep,k1,e2,workers"
     report = "pytorch/pytorch#59312"
 
     def fetch(self, step: list[int]) -> list[Any]:
@@ -87,7 +99,7 @@ class ReadsTheFirstSampleForItsShape(BadPool):
     """Before each epoch sample 0 is read to learn its shape. (No public report.)"""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-2", "n1,w1,b1,keep,k1,workers"
+    clause, smallest = "WORK-2", "n1,w1,b1,keep,k1,e2,workers"
 
     def plan(self) -> list[list[int]]:
         plan = super().plan()

@@ -13,6 +13,10 @@ from tests.known_bad.correct import CORRECT, Correct, KnownBad
 from tests.known_bad.pool import CORRECT_POOLS
 from tests.known_bad.resuming import CORRECT_RESUMING
 from tests.known_bad.unusual import UNUSUAL
+from tests.known_bad.unusual_elsewhere import UNUSUAL_ELSEWHERE
+from tests.known_bad.unusual_orders import UNUSUAL_ORDERS
+from tests.known_bad.unusual_reading import UNUSUAL_READING
+from tests.known_bad.unusual_starting import UNUSUAL_STARTING
 from tests.museum.judged import judged, violated
 
 # Loaders that differ from another one in a claim or two, and take long.
@@ -26,6 +30,24 @@ _LIKE_OTHERS = (
     "AheadOfStreams",
     "CorrectStopping",
 )
+# Of the other unusual ones, those that are judged in a second or two; `--deep` judges all.
+_CHEAP = (
+    "GivesTensors",
+    "PadsWithAMask",
+    "InAsyncio",
+    "ThroughAQueue",
+    "ReadsAnEpochFirst",
+    "KeepsAllInMemory",
+    "MapsItsFile",
+    "CachesAFew",
+    "AddsToTheText",
+    "DividesAtTheEnd",
+    "ReplaysTheEpoch",
+    "SavesATensor",
+    "GoesOnAtOnce",
+)
+_MORE_UNUSUAL = (*UNUSUAL_ORDERS, *UNUSUAL_READING, *UNUSUAL_STARTING, *UNUSUAL_ELSEWHERE)
+ALL_UNUSUAL = (*UNUSUAL, *_MORE_UNUSUAL)
 
 
 def _each(loaders: Sequence[type[Correct]], deep: Callable[[type[Correct]], bool]) -> list[Any]:
@@ -37,8 +59,8 @@ def _each(loaders: Sequence[type[Correct]], deep: Callable[[type[Correct]], bool
 @pytest.mark.parametrize(
     "loader",
     _each(
-        [*CORRECT, *CORRECT_POOLS, *CORRECT_AHEAD, *CORRECT_RESUMING, *UNUSUAL],
-        lambda loader: loader.__name__ in _LIKE_OTHERS,
+        [*CORRECT, *CORRECT_POOLS, *CORRECT_AHEAD, *CORRECT_RESUMING, *ALL_UNUSUAL],
+        lambda loader: loader.__name__ in _LIKE_OTHERS or (loader in _MORE_UNUSUAL and loader.__name__ not in _CHEAP),
     ),
 )
 def test_a_correct_loader_is_green(loader: type[Correct]) -> None:
@@ -46,6 +68,12 @@ def test_a_correct_loader_is_green(loader: type[Correct]) -> None:
     report = judged(loader, tier="gate" if loader is CORRECT[0] else "quick")
     assert violated(report) == {}
     assert [outcome.clause for outcome in report.outcomes if outcome.fails(strict=True)] == []
+
+
+def test_forty_unusual_loaders_are_right_each_in_a_way_of_its_own() -> None:
+    """Each says in one line what is unusual about it."""
+    told = {(loader.__doc__ or "").splitlines()[0] for loader in ALL_UNUSUAL}
+    assert 40 <= len(told) == len(ALL_UNUSUAL)
 
 
 @pytest.mark.parametrize("loader", MUSEUM, ids=lambda loader: loader.__name__)

@@ -212,7 +212,7 @@ _PROCESS = '        KEPT.append(subprocess.Popen(["sleep", "30"]))\n'
 FAULTS = [
     Fault("WORK-1", "n4,w1,b1,keep,k2,workers", "[worker::workers]", _UNEVEN_WORKERS),
     Fault("WORK-1", "n1,w1,b1,keep,k1,workers", _RECEIVE, '                raise RuntimeError("no pipe")'),
-    Fault("WORK-2", "n1,w1,b1,keep,k1", _READ, "samples = [(dataset[index], dataset[index])[0] for index in step]"),
+    Fault("WORK-2", "n2,w1,b1,keep,k1", _READ, "samples = [(dataset[index], dataset[index])[0] for index in step]"),
     Fault("WORK-3", "n1,w1,b1,keep,k2,iterable", _SPLIT, "None"),
     Fault("WORK-3", "n2,w2,b1,keep,iterable", _SPLIT, "2 * rank, None, 2"),
     Fault("WORK-4", "n1,w1,b1,keep,k2,iterable", _SPLIT, _SPLIT, "None", {"iterable_workers": "replicated"}),

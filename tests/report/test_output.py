@@ -71,4 +71,5 @@ def test_the_worst_is_shown_first() -> None:
 
     worst = [violated("LEAK-4", "hung-in-step"), violated("PART-2", "lost"), violated("BATCH-4", "accepted")]
     worst.append(violated("BATCH-5", "accepted"))
-    assert worst == sorted(reversed(worst), key=badness)
+    shown = [worst[at] for at in (3, 0, 2, 1)]
+    assert worst == sorted(shown, key=badness)

@@ -5,6 +5,7 @@ as a person would.
 """
 
 import gc
+from itertools import pairwise
 from typing import Any
 
 from conformance.report.script.consumer import begin_epoch, failure_of, finish_epoch, numbers_in, take_step
@@ -102,14 +103,17 @@ def look_at_types(loader: Any, decode: Any, numbers: Any, noted: dict[str, Any])
 
 
 def watch_memory(loader: Any, decode: Any, numbers: Any, noted: dict[str, Any]) -> None:
-    """Read 40 epochs, and note how much memory is held after the last that was not after the eighth."""
-    held = []
-    for number in range(40):
+    """Read 8 epochs and 32 more, and as many again and again while memory grows; note the least that came with 32."""
+    held: list[int] = []
+    noted["grown"] = limit = 16 * SAMPLES * 2**16
+    for number in range(104):
         _, iterator = begin_epoch(loader, number, noted)
         for _ in iterator:
             pass
         del iterator
-        if number in (7, 39):
+        if number % 32 == 7:
             gc.collect()
             held.append(resident_bytes())
-    noted["grown"] = held[1] - held[0]
+            noted["grown"] = min((here - there for there, here in pairwise(held)), default=limit + 1)
+            if noted["grown"] <= limit:
+                break

@@ -92,8 +92,8 @@ def test_a_stage_has_a_patience_of_its_own() -> None:
     source, _ = source_of(plain_loader.load, plain_loader.claims)
     with Fleet(source, 1.0) as fleet:
         task = Task("tests.harness.trial.staged", None, 0, (0,))
-        (run,) = fleet.lanes[0].run([task], patience=60, in_stages=True)
+        (run,) = fleet.lanes[0].run([task], patience=60, stage=1.0)
         assert None is run.failure
-        (run,) = fleet.lanes[0].run([task])
+        (run,) = fleet.lanes[0].run([task], patience=1.0)
         assert run.failure is not None
         assert "hung" == run.failure.kind

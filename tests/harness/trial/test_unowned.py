@@ -12,7 +12,7 @@ from conformance.contract import Claims
 from conformance.processes.resolve import resolve
 from conformance.processes.sources import source_of
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace
-from conformance.trial.campaign import family_clauses, unowned_failure
+from conformance.trial.campaign import Result, family_clauses, unowned_failure
 from conformance.trial.session import Options, Session
 from conformance.trial.tiers import TIERS
 from tests.harness.plain_loader import PlainLoader
@@ -73,6 +73,23 @@ def test_a_hang_that_no_clause_reports_is_not_green(session: Session) -> None:
     assert "in the case n5," in first.note
     assert "rank 0 hung: no answer within 0.5 s (in step)" in first.note
     assert {"HOLDS"} == {outcome.status for outcome in others}
+
+
+def test_the_failure_of_a_family_is_told_once() -> None:
+    """Also where a clause judges two families: neither a second one tells it, nor the first hides the other's."""
+    source, name = source_of(
+        lambda request: PlainLoader(request), dict(workers=True, length=True, when_keeping="uneven")
+    )
+    one, other = (next(iter(FAMILIES[each].listed(Claims(), TIERS["gate"]))) for each in ("map", "workers"))
+    with Session(source, name, Options()) as session:
+        exercised = dict.fromkeys(CLAUSES, 1000)
+        session._results |= {"map": Result(exercised, unowned=(one, "it hung"))}
+        session._results |= {"workers": Result(exercised, unowned=(other, "it hung"))}
+        wanted = [CLAUSES[clause] for clause in ("COUNT-4", "PART-1", "ORDER-10", "WORK-1")]
+        outcomes = [session.outcome(clause) for clause in wanted]
+    assert ["NOT EXERCISED", "HOLDS", "NOT EXERCISED", "HOLDS"] == [outcome.status for outcome in outcomes]
+    for scenario, outcome in zip((one, other), outcomes[::2], strict=True):
+        assert f"in the case {scenario.code} " in outcome.note
 
 
 def test_an_error_that_a_clause_has_looked_at_is_owned() -> None:

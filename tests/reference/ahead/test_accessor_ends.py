@@ -6,7 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +18,8 @@ import torch
 import reference as poptorch
 from reference import DataLoaderMode, SharingStrategy
 from reference.ahead import producers as producers_module
-from reference.ahead import producing
+from reference.ahead import producing, supply
+from reference.ahead.line import pair
 from reference.ahead.producers import Producers
 from tests.reference.ahead.async_probes import PATIENCE, Items, has_ended, in_child, numbers, producers, running, told
 from tests.reference.loading.test_faults import Faulty, hang
@@ -241,3 +245,103 @@ def test_large_orders_do_not_hold_up_the_end() -> None:
         left(made)
         made.terminate()
         del made
+
+
+class Deaf(Items):
+    """One item; then it closes what its process has open, and hangs. Tells of that by a file."""
+
+    def __init__(self, mark: Path, closes: bool) -> None:
+        super().__init__(1)
+        self.mark, self.closes = mark, closes
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from super().__iter__()
+        if self.closes:
+            os.closerange(3, 256)
+        self.mark.touch()
+        hang()
+
+
+def stays_with_a_hang(line: Connection, dataset: Any, strategy: SharingStrategy) -> None:
+    """Have a producer that hangs in its dataset; wait to be killed."""
+    made = poptorch.AsynchronousDataAccessor(dataset, sharing_strategy=strategy)
+    left(made)
+    line.send(producers(made))
+    hang()
+
+
+@pytest.mark.parametrize("closes", [False, True])
+@pytest.mark.parametrize("strategy", [SharingStrategy.Fork, SharingStrategy.ForkServer])
+def test_a_killed_consumer_leaves_no_producer_that_hangs(
+    strategy: SharingStrategy, closes: bool, tmp_path: Path
+) -> None:
+    """Which does not look whether anybody still wants its work, or could hear it (LEAK-1)."""
+    with in_child(stays_with_a_hang, Deaf(tmp_path / "mark", closes), strategy) as (child, line):
+        (pid,) = told(line)
+        while not (tmp_path / "mark").exists():
+            assert child.is_alive()
+        child.kill()
+        child.join()
+        assert has_ended(pid)
+
+
+class Torn:
+    """A socket whose writes are interrupted as soon as they are done."""
+
+    def __init__(self, end: Any) -> None:
+        self.end = end
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.end, name)
+
+    def sendmsg(self, *what: Any) -> int:
+        """Write, and be interrupted before anybody knows how much was written."""
+        self.end.sendmsg(*what)
+        raise KeyboardInterrupt
+
+
+def test_a_message_that_was_torn_is_not_written_twice(capfd: pytest.CaptureFixture[str]) -> None:
+    """The producer ends without a word, since it reads no half of a message for a whole one (ASYNC-8)."""
+    made = accessor()
+    passing = iter(made)
+    (line,) = made._consumer.producers.lines
+    line.end = Torn(line.end)
+    with pytest.raises(KeyboardInterrupt):
+        list(passing)
+    made.terminate()
+    assert capfd.readouterr().err == ""
+
+
+class WithAChild(Items):
+    """An iterable that has a process of its own, as a loader with workers has, which hangs; the first item tells it."""
+
+    def __iter__(self) -> Iterator[Any]:
+        child = get_context("fork").Process(target=hang)
+        child.start()
+        yield torch.tensor([child.pid])
+        hang()
+
+
+def test_what_a_producer_has_started_ends_with_it() -> None:
+    """However the producer ends, and although nobody tells its child (LEAK-1)."""
+    made = accessor(WithAChild(1))
+    child = int(next(iter(made)))
+    os.kill(producers(made)[0], signal.SIGKILL)
+    assert has_ended(child)
+    made.terminate()
+
+
+def becomes_a_producer(line: Connection) -> None:
+    """Be a producer whose consumer has hung up, and tell what SIGTERM does before and after."""
+    ours, theirs = pair()
+    ours.close()
+    found = [signal.getsignal(signal.SIGTERM)]
+    producing.produce(theirs, supply.Items(Items(1)), 0, [], {})
+    found.append(signal.getsignal(signal.SIGTERM))
+    line.send(found)
+
+
+def test_a_producer_that_is_ending_is_not_told_to_end() -> None:
+    """It would break off the joining of its own workers, and leave a traceback (ASYNC-8)."""
+    with in_child(becomes_a_producer) as (_, line):
+        assert told(line) == [signal.SIG_DFL, signal.SIG_IGN]

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from torch.utils.data import DistributedSampler, IterableDataset, get_worker_inf
 import reference as poptorch
 from reference import DataLoaderMode
 from reference.rules.shuffle import MOST_EPOCH
-from tests.reference.ahead.async_probes import producers, until_error
+from tests.reference.ahead.async_probes import has_ended, in_child, producers, until_error
+from tests.reference.ahead.async_probes import told as line_told
 from tests.reference.ahead.test_async_loader import ASYNC, REBATCHED, SYNC, loader
 from tests.reference.loading.test_faults import FailsOnce, Faulty, FaultyStream, die, hang, throw, throw_local
 from tests.reference.reference_probes import Numbers, Stream
@@ -130,6 +132,30 @@ def test_a_hanging_dataset_is_an_error(workers: int) -> None:
     steps, error, _ = told(made)
     assert (steps, error[:48]) == ([[0, 1]], "RuntimeError: No worker has delivered anything f")
     made.terminate()
+
+
+def goes_deaf() -> None:
+    """Close whatever this process has open, and live on."""
+    os.closerange(3, 256)
+    hang()
+
+
+def reads_from_one_that_goes_deaf(line: Connection, timeout: float) -> None:
+    """Tell what comes of a loader whose worker does so, when it is read and when it is terminated."""
+    made = loader(ASYNC, Faulty(9, 4, goes_deaf), num_workers=1, timeout=timeout)
+    pids = producers(made)
+    steps, error = until_error(iter(made))
+    made.terminate()
+    line.send((steps, str(error), [has_ended(pid) for pid in pids]))
+
+
+@pytest.mark.parametrize("timeout", [0, 3])
+def test_a_worker_that_closes_its_line_and_lives_on_is_an_error(timeout: float) -> None:
+    """Nobody waits until it has ended, for it never will (ASYNC-7)."""
+    with in_child(reads_from_one_that_goes_deaf, timeout) as (_, line):
+        steps, error, ended = line_told(line)
+    assert ([0, 2], [True]) == (steps, ended)
+    assert error.startswith("A worker process ended within the epoch")
 
 
 def initialise(file: str, worker: int) -> None:

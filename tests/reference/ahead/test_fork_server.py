@@ -47,10 +47,10 @@ def preloaded(line: Connection) -> None:
     line.send(found)
 
 
-def test_the_server_has_torch_before_it_forks() -> None:
+def test_the_server_has_what_producers_need_before_it_forks() -> None:
     """Unless a user has chosen what it imports."""
     with in_child(preloaded) as (_, line):
-        assert [["__main__", "torch"], ["numpy"]] == told(line)
+        assert [["__main__", "torch", "reference.ahead.producing"], ["numpy"]] == told(line)
 
 
 def test_an_interrupt_waits_until_a_process_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

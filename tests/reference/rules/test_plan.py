@@ -2,6 +2,9 @@
 
 import argparse
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -113,3 +116,50 @@ def test_what_is_no_number_is_refused(text: str, capsys: pytest.CaptureFixture[s
     with pytest.raises(SystemExit, match="2"):
         run(f"--samples {text} --batch-size 1")
     assert "argument --samples: " in capsys.readouterr().err
+
+
+def test_any_instance_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a million instances, number 777,777 stands alone in the tree, with its samples, place and steps."""
+    huge = "--samples 1000000000000000 --batch-size 32 --instances 1000000 --device-iterations 7 --instance 777777"
+    assert run(huge) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 30
+    assert lines[1] == lines[4] == "  ..."
+    assert lines[2:4] == ["  31249995 batches for instance 777777", "    31249995 batches for replica 777777"]
+    expected = "instance 777777 999999840 samples, from position 777776875555680 of the epoch's order on"
+    assert expected in [" ".join(line.split()) for line in lines]
+    assert run(f"{huge} --json") == 0
+    found = json.loads(capsys.readouterr().out)["instance"]
+    share = make_plan(10**15, 32, device_iterations=7, ranks=10**6).share(777_777)
+    assert (share.rank, share.first, share.samples, share.steps) == tuple(
+        found[name] for name in ("rank", "first", "samples", "steps")
+    )
+
+
+@pytest.mark.parametrize(("instance", "shown"), [(0, ["  2 batches for", "  ..."]), (3, ["  ...", "  2 batches for"])])
+def test_the_first_and_the_last_instance_have_neighbours_on_one_side(
+    instance: int, shown: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is left out is left out where it would stand."""
+    assert run(f"--samples 100 --batch-size 10 --instances 4 --instance {instance}") == 0
+    lines = [line for line in capsys.readouterr().out.splitlines()[:6] if line.startswith("  ") and line[2] != " "]
+    assert shown == [line[: len(expected)] for line, expected in zip(lines, shown, strict=False)]
+
+
+def test_an_instance_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """Code 2 and a sentence with the last one."""
+    assert run("--samples 100 --batch-size 10 --instances 4 --instance 4") == 2
+    assert "--instance is 4, but must be at most 3" in capsys.readouterr().err
+
+
+def test_the_command_waits_for_no_library() -> None:
+    """A plan of 10**15 samples is printed by a process that has imported neither torch nor numpy."""
+    words = ["plan", "--samples", str(10**15), "--batch-size", "32", "--instances", str(10**6)]
+    program = (
+        f"import sys; sys.argv[1:] = {words}; from conformance.command import main; code = main();"
+        f"print(*sys.modules, file=sys.stderr); sys.exit(code)"
+    )
+    root = Path(__file__).resolve().parents[3]
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    assert "31250000000000 input batches" in done.stdout
+    assert set() == {"torch", "numpy", "hypothesis", "conformance.cli"} & set(done.stderr.split())

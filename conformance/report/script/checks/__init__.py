@@ -121,6 +121,6 @@ COMPLETE = ("WORK-2", *(f"WORK-{number}" for number in range(5, 12)))
 
 def check_of(clause_id: str, samples: int) -> Check:
     """The check of a clause. Small and large datasets are held against different statistics."""
-    if clause_id == "ORDER-12" and samples > statistics.SMALL:
-        return statistics.mixed_from_end_to_end
+    if clause_id == "ORDER-12" and samples > 4:
+        return statistics.uniform_or_mixed if samples <= 6 else statistics.mixed_from_end_to_end
     return CHECKS[clause_id]

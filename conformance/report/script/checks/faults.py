@@ -73,7 +73,7 @@ def nothing_left(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) 
 
 
 def memory_does_not_grow(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
-    """LEAK-5: 32 epochs later the processes hold no more than half of what these epochs held."""
+    """LEAK-5: with 32 epochs come no more than half of what they held, or not with each 32 of three times as many."""
     rank = runs["main"][0]
     if rank.failure:
         give_up(f"the loader {failure_in([rank])}")

@@ -30,13 +30,22 @@ def dataset_order(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]])
 def layout(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
     """ORDER-2: a rank holds one run of samples, or the samples r, r + R, r + 2R, ..., as claimed."""
     for epochs in epochs_of(runs["main"]):
-        behind = 0
+        behind, times = 0, times_of(case, epochs)
         for rank, epoch in enumerate(epochs):
             samples = samples_of(epoch)
+            if case.policy == "pad" and case.layout == "contiguous":
+                # Of what comes twice either may be padding, which may stand anywhere: the others tell the runs.
+                samples = [index for index in samples if times[index] < 2]
+                around = range(min([behind, *samples]), max(samples, default=-1) + 1)
+                if samples != [index for index in around if times[index] < 2 and index >= samples[0]]:
+                    return f"rank {rank} holds {' '.join(map(str, samples))} beside its padding, which are no run"
+                if samples and samples[0] < behind:
+                    return f"rank {rank} holds {samples[0]}, which belongs before the rank before it"
+                behind = max(behind, max(samples, default=-1) + 1)
+                continue
             if case.combined_batch != case.batch_size and case.policy != "pad":
                 samples.sort()
-            shard = -(-case.samples // case.world_size) if case.drop_last else len(samples)
-            start = rank * shard if case.policy == "pad" else max(behind, samples[0] if samples else 0)
+            start = max(behind, samples[0] if samples else 0)
             for position, index in enumerate(samples):
                 right = start + position if case.layout == "contiguous" else rank + position * case.world_size
                 if index != right and right < case.samples:

@@ -91,6 +91,8 @@ def balanced(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> s
 def unbalanced(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]) -> str:
     """How far the ranks' shares lie apart."""
     most = 0
+    if case.policy == "once":
+        return ""
     if case.policy == "uneven":
         most = case.combined_batch if case.drop_last else 1
     # Ranks with unequal numbers of steps are another clause's matter (COUNT-5).

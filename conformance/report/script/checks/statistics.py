@@ -7,18 +7,13 @@ from types import SimpleNamespace
 
 from conformance.report.script.checks.common import epochs_of, samples_of
 
-SMALL = 4  # datasets up to this size: every permutation is counted
-
 
 def uniform(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
-    """ORDER-12, a small dataset: every permutation comes equally often (chi-square, 6 standard deviations)."""
+    """ORDER-12, a small dataset: every permutation comes equally often (chi-square, 6 or 7 standard deviations)."""
     orders = Counter(tuple(samples_of(epoch)) for ranks in runs.values() for epoch in ranks[0].epochs)
     expected = orders.total() / factorial(case.samples)
     square = sum((orders[each] - expected) ** 2 / expected for each in permutations(range(case.samples)))
-    freedom = factorial(case.samples) - 1
-    spread = 2 / (9 * freedom)
-    limit = freedom * (1 - spread + 6 * sqrt(spread)) ** 3
-    if square <= limit:
+    if square <= chi_square_limit(factorial(case.samples) - 1, 6 if case.samples <= 4 else 7):
         return ""
     rarest = min(permutations(range(case.samples)), key=orders.__getitem__)
     commonest = max(orders, key=orders.__getitem__)
@@ -26,6 +21,12 @@ def uniform(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> st
         f"{commonest} comes {orders[commonest]} times and {rarest} {orders[rarest]} times, "
         f"each is expected {expected:.0f} times"
     )
+
+
+def uniform_or_mixed(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
+    """ORDER-12, 5 or 6 samples: both, and how far neighbours are from each other."""
+    found = uniform(case, runs) if sum(len(ranks[0].epochs) for ranks in runs.values()) >= 1000 else ""
+    return found or mixed_from_end_to_end(case, runs)
 
 
 def mixed_from_end_to_end(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
@@ -42,7 +43,34 @@ def mixed_from_end_to_end(case: SimpleNamespace, runs: dict[str, list[SimpleName
             if improbable(moves[origin, target], block * len(orders), block / case.samples):
                 moved = f"{moves[origin, target]} samples of {block * len(orders)} go"
                 return f"{moved} from quarter {origin + 1} of the dataset into quarter {target + 1} of the epoch"
+    return uneven_differences(orders, case.samples)
+
+
+def uneven_differences(orders: list[list[int]], size: int) -> str:
+    """ORDER-12: modulo n, neighbours are all distances apart, equally often (chi-square, 7 standard deviations)."""
+    steps = [Counter((order[at] - order[at - 1]) % size for at in range(size)) for order in orders]
+    expected = len(orders) * size / (size - 1)
+    if size <= 100 <= expected:
+        off = [sum(each[step] for each in steps) - expected for step in range(1, size)]
+        pairs = list(zip(off, reversed(off), strict=True))
+        square = sum((one + other) ** 2 for one, other in pairs) * (size - 1) / (4 * size * len(orders))
+        odd = sum((one - other) ** 2 for one, other in pairs) * (size - 1) * (size - 2)
+        if square + odd / (4 * size**2 * len(orders)) > chi_square_limit(size - 2, 7):
+            at = max(range(size - 1), key=lambda at: abs(off[at]))
+            times = f"{off[at] + expected:.0f} times, expected {expected:.0f}"
+            return f"modulo {size}, a sample is {at + 1} behind the one before it {times}"
+    equal = sum(times * (times - 1) // 2 for each in steps for times in each.values())
+    mean = len(orders) * (size + size / (size - 1) if size % 2 == 0 else size * (size - 1) / (size - 2)) / 2
+    # 8 standard deviations: the variance of an order is half the number of samples, and a little more.
+    if size >= 16 and equal - mean > 8 * sqrt(len(orders) * (size / 2 + 2)):
+        return f"modulo {size}, {equal} pairs of neighbours are equally far apart in one order, expected {mean:.0f}"
     return ""
+
+
+def chi_square_limit(freedom: int, deviations: int) -> float:
+    """What a chi-square value passes as rarely as a normal one passes so many standard deviations."""
+    spread = 2 / (9 * freedom)
+    return float(freedom * (1 - spread + deviations * sqrt(spread)) ** 3)
 
 
 def mixes_across_ranks(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:

@@ -1,0 +1,12 @@
+"""Judging a record: from a folder of files to findings with their lines of source, for `audit` and for `watch`.
+
+    files of a record
+        |
+    gather.py    streams the files side by side, a block at a time, into tallies
+        |
+    summary.py   what is kept: small, and mergeable in any grouping (--partial, --merge)
+        |
+    judges_*.py  findings, and what can't be told; text.py shows them
+
+A judge sees the summary and nothing else, so that the verdict over one folder and over merged parts is the same.
+"""

@@ -1,0 +1,198 @@
+"""Orders and random states: the judges over what repeats from epoch to epoch, worker to worker, rank to rank."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import lgamma
+
+from conformance.audit.counts import Counts
+from conformance.audit.summary import EpochKey, RankSeen, WorkerSeen
+from conformance.audit.view import EpochView, Finding, View, ascending, epoch_name, head, listed, samples
+from conformance.epochs.order import beyond_chance
+from conformance.trial.words import count
+
+
+def judge(view: View) -> Iterator[Finding]:
+    """Findings over all epochs of a loader; what is only told has the id "note"."""
+    yield from _same_order(view)
+    yield from _never_reached(view)
+    yield from _random_states(view)
+    yield from _contents(view)
+
+
+def _same_order(view: View) -> Iterator[Finding]:
+    """Every epoch came in the order of the one before, which is no order of the dataset."""
+    epochs = [epoch for epoch in view.epochs() if epoch.rows]
+    if len(epochs) < 2 or view.facts.get("replacement"):
+        return
+    pairs = list(pairwise(epochs))
+    alike = [(one, other) for one, other in pairs if _alike(one, other)]
+    if not alike:
+        return
+    first, second = alike[0]
+    # The ranks' parts of one permutation: by chance they repeat as often as the whole of it does.
+    common = sum(_in_common(first.ranks[rank], second.ranks[rank]) for rank in first.ranks if rank in second.ranks)
+    if not beyond_chance(len(pairs), len(alike), lgamma(common + 1) * len(alike)):
+        if view.facts.get("shuffle"):
+            yield view.at_loader(
+                "note", "few-orders", f"{count(common, 'sample')} are too few to tell whether orders differ"
+            )
+        return
+    in_order = any(ascending(seen) for seen in first.ranks.values())
+    if view.by_content and not first.evaluation and view.facts.get("shuffle") is not False:
+        text = f"{second.name} came in the order of {first.name}: it is not shuffled, or always alike"
+        yield view.at_loader("note", "same-order", text)
+    unshuffled = view.facts.get("shuffle") is False or view.facts.get("sampler") == "SequentialSampler"
+    if view.by_content or in_order or unshuffled or first.evaluation:
+        return
+    ranks = f" on {'both' if len(first.ranks) == 2 else 'all'} ranks" if len(first.ranks) > 1 else ""
+    which = f"{second.name} came in the order of {first.name}"
+    if len(alike) == len(pairs) > 1:
+        which = f"every epoch came in the order of {first.name}"
+    elif len(alike) > 1:
+        which = f"{len(alike)} of {len(pairs)} epochs came in the order of the one before, first {second.name}"
+    advice = "set the epoch before each of them: sampler.set_epoch(epoch)"
+    cause = ": set_epoch was never called" if _never_set(view, epochs) else ""
+    yield second.at_loop(
+        "ORDER-6",
+        "same-order",
+        f"{which}{ranks}{cause}",
+        excerpt=_begin(first, second),
+        advice=advice,
+        worst=7,
+    )
+
+
+def _never_reached(view: View) -> Iterator[Finding]:
+    """A loop that leaves every epoch at one step of one order never sees what lies behind it."""
+    epochs = [epoch for epoch in view.epochs() if epoch.rows and not epoch.evaluation]
+    expected = view.expected
+    if len(epochs) < 2 or expected is None or view.by_content or view.facts.get("replacement"):
+        return
+    left = all(seen.how == "left" and seen.steps > 1 for epoch in epochs for seen in epoch.ranks.values())
+    alike = all(_alike(one, other) for one, other in pairwise(epochs))
+    if not left or not alike or not (view.everywhere or view.own):
+        return
+    all_of_them = Counts()
+    for epoch in epochs:
+        all_of_them.merge(epoch.epoch.counts)
+    lost = expected - sum(number for times, number in all_of_them.histogram().items() if times)
+    if lost > 0:
+        steps = max(seen.steps for epoch in epochs for seen in epoch.ranks.values())
+        text = f"{samples(lost)} of {expected:,} came in none of {len(epochs)} epochs: the loop leaves each of them "
+        advice = "shuffle, or read each epoch to its end"
+        text += f"after {count(steps, 'step')}"
+        yield epochs[0].at_loop("PART-8", "never-reached", text, advice=advice, worst=7)
+
+
+def _alike(one: EpochView, other: EpochView) -> bool:
+    ranks = set(one.ranks) & set(other.ranks)
+    return bool(ranks) and all(_in_common(one.ranks[rank], other.ranks[rank]) > 1 for rank in ranks)
+
+
+def _in_common(one: RankSeen, other: RankSeen) -> int:
+    """With how many samples two epochs of a rank begin alike, as far as both went; 0 if they do not begin alike."""
+    step = max(set(one.prefixes) & set(other.prefixes), default=0)
+    if not step or one.prefixes[step] != other.prefixes[step]:
+        return 0
+    return int(one.rows * step / one.steps) if one.steps else 0
+
+
+def _never_set(view: View, epochs: list[EpochView]) -> bool:
+    """Whether the sampler has set_epoch, and still says epoch 0 in all of them."""
+    told = {seen.facts.get("set_epoch") for epoch in epochs for seen in epoch.epoch.ranks.values()}
+    return told == {0} or (told == {None} and bool(view.facts.get("has_set_epoch")))
+
+
+def _begin(*epochs: EpochView) -> tuple[str, ...]:
+    """How epochs begin on their first rank."""
+    first = [(epoch, *next(iter(epoch.ranks.items()))) for epoch in epochs]
+    return tuple(f"{epoch.name}{epoch.view.where(rank)}: {head(seen)}" for epoch, rank, seen in first)
+
+
+# Who began: the epoch, the rank, the worker (-1: the process itself).
+_Stream = tuple[EpochKey, int, int]
+
+
+def _random_states(view: View) -> Iterator[Finding]:
+    """Workers that begin an epoch with a random state that another one, or another epoch, began with as well."""
+    streams = {
+        (epoch.key, rank, worker): told
+        for epoch in view.epochs()
+        for rank, seen in epoch.ranks.items()
+        for worker, told in _states(seen).items()
+    }
+    kinds = (
+        ("WORK-8", "workers", "two workers of a rank", lambda one, other: one[:2] == other[:2]),
+        ("WORK-9", "ranks", "the workers of two ranks", lambda one, other: one[0] == other[0] and one[1] != other[1]),
+        (
+            "WORK-10",
+            "epochs",
+            "the workers of two epochs",
+            lambda one, other: one[0] != other[0] and one[1] == other[1],
+        ),
+    )
+    # One cause is one finding: a generator that is copied into all workers is there again in the next epoch.
+    for library in sorted({name for told in streams.values() for name in told.random}):
+        for clause, key, whose, compared in kinds:
+            pair = _pair(streams, library, compared)
+            if pair is not None:
+                yield _alike_states(view, clause, key, whose, library, pair, streams)
+                break
+
+
+def _states(seen: RankSeen) -> dict[int, WorkerSeen]:
+    """The random states of a rank's workers. Those of a process that loads by itself are moved by the training too."""
+    told = {worker: one for worker, one in seen.workers.items() if worker >= 0 and one.random}
+    drew = seen.facts.get("drew")
+    if not told and isinstance(drew, list) and isinstance(seen.facts.get("random"), dict):
+        return {-1: WorkerSeen(random=seen.facts["random"], drew=drew)}
+    return told
+
+
+def _pair(streams: dict[_Stream, WorkerSeen], library: str, compared: object) -> tuple[_Stream, _Stream] | None:
+    by_state: dict[str, list[_Stream]] = {}
+    for stream in sorted(streams):
+        state = streams[stream].random.get(library)
+        if state is not None and library in (streams[stream].drew or ()):
+            by_state.setdefault(state, []).append(stream)
+    for alike in by_state.values():
+        for at, one in enumerate(alike[:64]):
+            for other in alike[at + 1 : 64]:
+                if compared(one, other):  # type: ignore[operator]
+                    return one, other
+    return None
+
+
+def _alike_states(
+    view: View,
+    clause: str,
+    key: str,
+    whose: str,
+    library: str,
+    pair: tuple[_Stream, _Stream],
+    streams: dict[_Stream, WorkerSeen],
+) -> Finding:
+    lines = []
+    for epoch, rank, worker in pair:
+        who = f"{view.where(rank)}, worker {worker}" if worker >= 0 else view.where(rank)
+        lines.append(f"{epoch_name(epoch)}{who}: {library} {streams[epoch, rank, worker].random[library]}")
+    text = f"{whose} begin with one state of {_called(library)}, and draw from it: their random numbers are the same"
+    advice = "seed in worker_init_fn from torch.initial_seed(), the rank and the epoch" if "." not in library else ""
+    advice = advice or "make the generator in the worker, not in __init__"
+    return view.at_dataset(
+        clause, f"random-{key}", text, excerpt=tuple(lines), advice=advice, epochs=(pair[0][0],), worst=6
+    )
+
+
+def _called(library: str) -> str:
+    return {"python": "random", "numpy": "numpy.random", "torch": "torch"}.get(library, library)
+
+
+def _contents(view: View) -> Iterator[Finding]:
+    changed = [index for index, told in sorted(view.group.contents.items()) if len(set(told.values())) > 1]
+    if changed:
+        seen = sum(len(told) > 1 for told in view.group.contents.values())
+        text = (
+            f"{len(changed)} of {count(seen, 'sample')} looked at have another content in another epoch: augmentation?"
+        )
+        yield view.at_loader("note", "contents", f"{text}: augmentation? (sample {listed(changed, 3)})")

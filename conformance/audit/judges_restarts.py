@@ -1,0 +1,72 @@
+"""Restarts: the judges over what one start of a job left over and the next one took up."""
+
+from collections.abc import Iterator
+
+from conformance.audit.counts import Counts
+from conformance.audit.view import EpochView, Finding, View, listed, samples
+
+
+def judge(view: View) -> Iterator[Finding]:
+    """Findings over the starts of a run; what is only told has the id "note"."""
+    epochs = view.epochs()
+    for attempt in sorted({epoch.key[0] for epoch in epochs})[1:]:
+        before = [epoch for epoch in epochs if epoch.key[0] < attempt and epoch.rows]
+        after = [epoch for epoch in epochs if epoch.key[0] == attempt]
+        if before and after:
+            yield from _joint(view, before[-1], after[0])
+
+
+def _joint(view: View, before: EpochView, after: EpochView) -> Iterator[Finding]:
+    """The epoch in which the job ended, and the first one of the next start."""
+    if before.epoch.whole:
+        said, now = _number(before), _number(after)
+        if said is not None and said == now:
+            yield after.at_loop("note", "again", f"the restart read epoch {now} again, which had come to its end")
+        return
+    number = _number(before)
+    called = f"epoch {before.key[1] if number is None else number}"
+    if view.by_content or view.expected is None or not (before.epoch.counts.total and after.epoch.counts.total):
+        yield after.at_loop(
+            "note", "restart", f"the restart in {called} can't be judged: how many samples it has is not known"
+        )
+        return
+    if not after.epoch.whole or set(after.ranks) != set(before.ranks):
+        yield after.at_loop("note", "restart", f"too little seen to tell what the restart in {called} skipped")
+        return
+    if number is not None and _number(after) not in (None, number):
+        lost = view.expected - before.came
+        yield _skipped(
+            after, f"the restart went on with epoch {_number(after)}: {samples(lost)} of {called} never came", before
+        )
+        return
+    both = Counts()
+    both.merge(before.epoch.counts)
+    both.merge(after.epoch.counts)
+    came = sum(many for times, many in both.histogram().items() if times)
+    lost, twice = view.expected - came, before.came + after.came - came
+    slack = len(after.ranks) * (view.batch_size or 1) if view.facts.get("drop_last") else 0
+    if after.came + slack >= view.expected:
+        yield after.at_loop("note", "restart", f"the restart began {called} again: {samples(twice)} came a second time")
+    elif lost > slack:
+        missing = both.first(0, 0, 6) if view.facts.get("subset") is None else []
+        more = f" and {samples(twice)} came twice" if twice else ""
+        yield _skipped(after, f"the restart skipped {samples(lost)} of {called}{more}", before, missing)
+    elif twice:
+        text = f"the restart in {called} went back by {samples(twice)}, to the last state: no sample was skipped"
+        yield after.at_loop("note", "restart", text)
+    else:
+        yield after.at_loop("note", "restart", f"the restart went on in {called} where the job had ended")
+
+
+def _skipped(after: EpochView, text: str, before: EpochView, missing: list[int] | None = None) -> Finding:
+    steps = f"{sum(seen.steps for seen in before.epoch.ranks.values())} steps came before the restart"
+    excerpt = (steps, f"in neither: {listed(missing)}") if missing else (steps,)
+    advice = "store the loader's state (or the samples done) with the model's, and go on from there"
+    return after.at_loop("RESUME-1", "restart", text, excerpt=excerpt, advice=advice, worst=8)
+
+
+def _number(epoch: EpochView) -> int | None:
+    """The epoch as the sampler says it."""
+    told = {seen.facts.get("set_epoch") for seen in epoch.epoch.ranks.values()}
+    number = told.pop() if len(told) == 1 else None
+    return number if isinstance(number, int) else None

@@ -1,0 +1,321 @@
+"""What came again and what never came: the judges over the samples of one epoch of all ranks."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from conformance.audit.summary import RankSeen
+from conformance.audit.view import EpochView, Finding, ascending, head, listed, samples
+from conformance.trial.words import count
+
+# So sure is an accusation that rests on chance.
+_CHANCE = 1e-6
+
+
+def judge(epoch: EpochView) -> Iterator[Finding]:
+    """Findings of one epoch; what is only told has the id "note"."""
+    if not epoch.came:
+        return
+    if epoch.view.has_own_datasets:
+        yield from _apart(epoch)
+        return
+    if epoch.view.facts.get("replacement"):
+        if twins(list(epoch.ranks.values())):
+            yield from _everything(epoch)
+        elif epoch.again:
+            yield _note(
+                epoch, "replacement", f"{samples(epoch.again)} came more than once: the sampler draws with replacement"
+            )
+        return
+    explained = list(_everything(epoch))
+    if not explained and not _apart_from_each_other(epoch):
+        explained = list(_twice_sharded(epoch)) or list(_seeds(epoch)) or list(_padding(epoch))
+    yield from explained
+    if not explained:
+        yield from _again(epoch)
+        yield from _lost(epoch)
+
+
+def _apart_from_each_other(epoch: EpochView) -> bool:
+    """Whether several processes did not tell their ranks, so that they may have nothing to do with each other."""
+    return len(epoch.ranks) > 1 and min(epoch.ranks) < 0
+
+
+def _apart(epoch: EpochView) -> Iterator[Finding]:
+    """Each rank has a dataset of its own: its samples are looked at by themselves."""
+    yield _note(epoch, "own-datasets", "each rank has a dataset of its own: an index means another sample on each")
+    if epoch.view.facts.get("replacement"):
+        return
+    again = Counter((row[0], row[3]) for row in epoch.view.group.witnesses.of_epoch(epoch.key).tolist())
+    for (index, rank), times in sorted(again.items()):
+        if times > 1:
+            text = f"sample {index} of {epoch.view.who(rank)} came {count(times, 'time')}"
+            advice = "look at the sampler"
+            yield epoch.view.at_loader("PART-1", "again", text, advice=advice, epochs=(epoch.key,), worst=8)
+            return
+    for rank, seen in epoch.ranks.items():
+        facts = epoch.view.group.loaders.get(rank, {})
+        expected = facts.get("subset", facts.get("length"))
+        tail = (epoch.view.batch_size or 1) if facts.get("drop_last") else 1
+        if epoch.whole and isinstance(expected, int) and seen.rows + tail <= expected and not _asked(epoch, rank):
+            text = f"{samples(expected - seen.rows)} of the {expected:,} of {epoch.view.who(rank)} never came"
+            yield epoch.view.at_loader("PART-2", "lost", text, epochs=(epoch.key,), worst=8)
+            return
+
+
+def _note(epoch: EpochView, key: str, sentence: str) -> Finding:
+    return epoch.at_loop("note", key, sentence)
+
+
+def _clause(epoch: EpochView) -> str:
+    return "WORK-3" if epoch.view.iterable else "PART-1"
+
+
+def same_set(seen: list[RankSeen]) -> bool:
+    """Whether several ranks got the same samples, in whatever order."""
+    return len(seen) > 1 and len({(each.rows, each.mixed) for each in seen}) == 1 and seen[0].rows > 0
+
+
+def twins(seen: list[RankSeen]) -> bool:
+    """Whether several ranks got the same samples step by step, as far as all of them went."""
+    if len(seen) < 2:
+        return False
+    common = set.intersection(*(set(each.prefixes) for each in seen))
+    step = max(common, default=0)
+    return step > 0 and len({each.prefixes[step] for each in seen}) == 1
+
+
+def _workers_alike(seen: RankSeen) -> int:
+    """How many workers of a rank gave the same samples; 0 if they did not."""
+    gave = [each for worker, each in seen.workers.items() if worker >= 0 and each.rows]
+    alike = len(gave) > 1 and len({(each.rows, each.mixed) for each in gave}) == 1
+    return len(gave) if alike else 0
+
+
+def _everything(epoch: EpochView) -> Iterator[Finding]:
+    """All ranks or all workers read all of it."""
+    seen = list(epoch.ranks.values())
+    alike = {_workers_alike(each) for each in seen}
+    workers = alike.pop() if len(alike) == 1 else 0
+    ranks = len(seen) if same_set(seen) or (len(seen) > 1 and not epoch.epoch.whole and twins(seen)) else 0
+    if not workers and not ranks:
+        return
+    times = max(1, workers) * max(1, ranks)
+    if epoch.view.by_content and (epoch.came < 2 or max(epoch.histogram) > times):
+        # A reader has equal contents among its own: then readers may have them in common as well.
+        yield _equal_contents(epoch)
+        return
+    if workers:
+        who = "every worker of every rank" if ranks else f"every worker{' of a rank' if len(seen) > 1 else ''}"
+        yield epoch.view.at_dataset(
+            "WORK-3",
+            "all-read-all",
+            f"each sample came {count(times, 'time')}: {who} read all of them",
+            excerpt=_excerpt(epoch),
+            advice="let each worker take its part: reference.split(...), or get_worker_info() and the rank",
+            epochs=(epoch.key,),
+            worst=9,
+        )
+        return
+    if _apart_from_each_other(epoch):
+        who = listed([epoch.view.who(rank) for rank in epoch.ranks], 3)
+        yield _note(epoch, "twins", f"{who} read the same samples: right if they are no ranks of one job")
+    elif twins(seen):
+        yield _twins(epoch, ranks)
+    else:
+        text = f"each sample came {count(ranks, 'time')}: every rank read all of them, each in its own order"
+        yield _at(epoch, "all-read-all", text, 9)
+
+
+def _twins(epoch: EpochView, ranks: int) -> Finding:
+    """The same batches in the same order: one finding, with both readings."""
+    groups = "--same-data " + ",".join(map(str, epoch.ranks))
+    text = f"ranks {listed(list(epoch.ranks))} got the same batches in the same order: right under model parallelism"
+    if epoch.evaluation:
+        return _note(epoch, "twins", f"{text} ({groups}), else the metric counts each sample once a rank")
+    many = "twice" if ranks == 2 else f"{ranks} times"
+    return _at(epoch, "twins", f"{text} ({groups}), else each sample counts {many}", 7)
+
+
+def _at(epoch: EpochView, key: str, text: str, worst: int) -> Finding:
+    advice = "give the loader a sampler over ranks (torch's DistributedSampler)"
+    if epoch.view.iterable:
+        advice = "let each rank take its part of the dataset"
+    at = epoch.view.at_dataset if epoch.view.iterable else epoch.view.at_loader
+    return at(_clause(epoch), key, text, excerpt=_heads(epoch), advice=advice, epochs=(epoch.key,), worst=worst)
+
+
+def _heads(epoch: EpochView, most: int = 3) -> tuple[str, ...]:
+    """How the epoch begins on some ranks."""
+    return tuple(f"{epoch.view.who(rank)}: {head(seen)}" for rank, seen in list(epoch.ranks.items())[:most])
+
+
+def _excerpt(epoch: EpochView) -> tuple[str, ...]:
+    if epoch.view.by_content:
+        return _heads(epoch)
+    first = epoch.epoch.counts.first(2, limit=1) if epoch.epoch.counts.total else []
+    return (epoch.lines_of(first[0]) if first else ()) or _heads(epoch)
+
+
+def _twice_sharded(epoch: EpochView) -> Iterator[Finding]:
+    """Only a share of a share came."""
+    expected, size = epoch.view.expected, epoch.view.batch_size or 1
+    if expected is None or not epoch.whole or epoch.again:
+        return
+    ranks, workers = len(epoch.ranks), max(1, epoch.view.workers)
+    for parts, who in ((ranks, "ranks"), (workers if epoch.view.iterable else 1, "workers")):
+        # A remainder of each reader, dropped, is not a shard.
+        slack = ranks * workers * (size if epoch.view.facts.get("drop_last") else 1)
+        if parts > 1 and abs(epoch.came * parts - expected) <= slack * parts and epoch.came + slack < expected:
+            share = f"1 of {parts} samples came ({epoch.came:,} of {expected:,})"
+            text = f"{share}: what {who} share was shared out among {who} once more"
+            yield epoch.view.at_loader(
+                "PART-2",
+                "sharded-twice",
+                text,
+                excerpt=_heads(epoch),
+                advice="shard once: in the sampler, in the dataset, or by a library's prepare()",
+                epochs=(epoch.key,),
+                worst=9,
+            )
+            return
+
+
+def _seeds(epoch: EpochView) -> Iterator[Finding]:
+    """Ranks cut their shards out of different orders, so that some samples are in several and others in none."""
+    lost, seen = epoch.histogram.get(0, 0), list(epoch.ranks.values())
+    if epoch.view.by_content or len(seen) < 2 or not epoch.whole or not lost or not epoch.again:
+        return
+    slack = len(seen) * (epoch.view.batch_size or 1)
+    expected = epoch.view.expected or 0
+    if abs(epoch.rows - expected) > slack or any(ascending(each) for each in seen):
+        return
+    text = f"ranks shuffle by different seeds: {samples(epoch.again)} came to several ranks, and {lost:,} to none"
+    yield epoch.view.at_loader(
+        "ORDER-4",
+        "other-seeds",
+        text,
+        excerpt=_excerpt(epoch),
+        advice="give the sampler of every rank one and the same seed",
+        epochs=(epoch.key,),
+        worst=9,
+    )
+
+
+def _padding(epoch: EpochView) -> Iterator[Finding]:
+    """Some samples came twice so that ranks have equally many."""
+    seen = list(epoch.ranks.values())
+    extra = epoch.rows - epoch.came
+    equal = len({each.rows for each in seen}) == 1
+    most = len(seen) * (epoch.view.batch_size or 1)
+    if epoch.view.by_content or len(seen) < 2 or not epoch.again or not equal or not extra < most:
+        return
+    if not epoch.whole or epoch.histogram.get(0, 0):
+        return
+    # A rank's own repeats make no ranks equal.
+    if any(_within_a_rank(epoch, index) for index in epoch.epoch.counts.first(2)):
+        return
+    text = f"{samples(extra)} came twice, so that all ranks have equally many"
+    if not epoch.evaluation:
+        yield _note(epoch, "padding", text)
+        return
+    yield epoch.at_loop(
+        "PART-1",
+        "padded-evaluation",
+        f"{text}: in an evaluation they count twice",
+        excerpt=_excerpt(epoch),
+        advice="evaluate without padding (each rank its own part, uneven), or drop the repeats before the metric",
+        worst=6,
+    )
+
+
+def _within_a_rank(epoch: EpochView, index: int) -> bool:
+    ranks = [rank for rank, _, _ in epoch.view.group.witnesses.of(epoch.key, index)]
+    return len(set(ranks)) < len(ranks) and epoch.copies == 1
+
+
+def _again(epoch: EpochView) -> Iterator[Finding]:
+    if not epoch.again:
+        return
+    if epoch.view.by_content:
+        yield _equal_contents(epoch)
+        return
+    first = epoch.epoch.counts.first(2)
+    readers = len(epoch.ranks) > 1 and not any(_within_a_rank(epoch, index) for index in first)
+    if readers and _apart_from_each_other(epoch):
+        yield _note(epoch, "again", f"{samples(epoch.again)} came to several processes: right if they are no ranks")
+        return
+    where = "to more than one rank" if readers else "more than once"
+    which = listed(first, 3) if epoch.again < 4 else f"{', '.join(map(str, first[:3]))}, ..."
+    yield epoch.view.at_loader(
+        _clause(epoch),
+        "again",
+        f"{samples(epoch.again)} of {epoch.came:,} came {where}: {which}",
+        excerpt=_excerpt(epoch),
+        advice="look at the sampler, or at how the dataset is cut into shards",
+        epochs=(epoch.key,),
+        worst=8,
+    )
+
+
+def _equal_contents(epoch: EpochView) -> Finding:
+    """Contents that came again: a fault only if it can't be that the dataset holds them twice."""
+    by_content: dict[int, list[tuple[int, int]]] = {}
+    for row in epoch.view.group.witnesses.of_epoch(epoch.key).tolist():
+        by_content.setdefault(row[0], []).append((row[3], row[4]))
+    several = [readers for readers in by_content.values() if len(readers) > 1]
+    apart = sum(len(set(readers)) == len(readers) for readers in several)
+    readers = sum(len([1 for worker in seen.workers.values() if worker.rows]) for seen in epoch.ranks.values())
+    chance = (1 - 1 / readers) ** len(several) if readers > 1 else 1.0
+    told = f"{samples(epoch.again)} of {epoch.came:,} have contents that came more than once"
+    if apart < len(several) or chance > _CHANCE:
+        return _note(
+            epoch, "equal-contents", f"{told}: equal samples, or one read again; --id-field or ids= tells them apart"
+        )
+    return epoch.view.at_dataset(
+        _clause(epoch),
+        "again",
+        f"{told}, each time from another reader: the parts of workers or ranks overlap",
+        excerpt=_heads(epoch),
+        advice="let the parts of the dataset that workers and ranks read be disjoint",
+        epochs=(epoch.key,),
+        worst=8,
+    )
+
+
+def _lost(epoch: EpochView) -> Iterator[Finding]:
+    """What did not come in an epoch that all ranks read to its end."""
+    lost, expected = epoch.histogram.get(0, 0), epoch.view.expected
+    if not lost or not epoch.whole or expected is None:
+        return
+    facts = epoch.view.facts
+    asked = sum(_asked(epoch, rank) for rank in epoch.ranks)
+    drops = bool(facts.get("drop_last"))
+    readers = len(epoch.ranks) * (max(1, epoch.view.workers) if epoch.view.iterable else 1)
+    tail = readers * (epoch.view.batch_size or 1) if drops else len(epoch.ranks)
+    told = f"{samples(lost)} of {expected:,} never came"
+    if asked and asked + tail <= expected:
+        yield _note(epoch, "subset", f"{told}: the samplers ask for {asked:,}")
+    elif lost < tail and epoch.evaluation:
+        text = (
+            f"{told}: drop_last in an evaluation" if drops else f"{told}: dropped to make ranks equal, in an evaluation"
+        )
+        yield _missing(epoch, "PART-2", "dropped-in-evaluation", text, "evaluate with drop_last=False", 6)
+    elif lost < tail and (drops or len(epoch.ranks) > 1):
+        yield _note(epoch, "dropped", f"{told}: dropped {'by drop_last' if drops else 'to make ranks equal'}")
+    else:
+        clause = "WORK-3" if epoch.view.iterable else "PART-2"
+        yield _missing(epoch, clause, "lost", told, "look at the sampler, or at how the dataset is cut into shards", 8)
+
+
+def _missing(epoch: EpochView, clause: str, key: str, text: str, advice: str, worst: int) -> Finding:
+    some = (
+        epoch.epoch.counts.first(0, 0, 6) if epoch.epoch.counts.total and epoch.view.facts.get("subset") is None else []
+    )
+    excerpt = (f"not on any rank: {', '.join(map(str, some))}{', ...' if len(some) == 6 else ''}",) if some else ()
+    return epoch.view.at_loader(clause, key, text, excerpt=excerpt, advice=advice, epochs=(epoch.key,), worst=worst)
+
+
+def _asked(epoch: EpochView, rank: int) -> int:
+    """How many samples a rank's sampler said it gives, or 0."""
+    told = epoch.view.group.loaders.get(rank, {}).get("sampler_length")
+    return told if isinstance(told, int) else 0

@@ -1,0 +1,216 @@
+"""Steps, sizes and ends: the judges over how many batches came, how large they were, and how an epoch ended."""
+
+from collections.abc import Iterator
+
+from conformance.audit.summary import RankSeen
+from conformance.audit.view import EpochView, Finding, View, listed, samples
+from conformance.trial.words import count
+
+
+def judge(epoch: EpochView) -> Iterator[Finding]:
+    """Findings of one epoch; what is only told has the id "note"."""
+    yield from _unequal(epoch)
+    yield from _length(epoch)
+    yield from _sizes(epoch)
+    yield from _ends(epoch)
+
+
+def _unequal(epoch: EpochView) -> Iterator[Finding]:
+    """A rank was at its end while another one still had steps."""
+    seen = epoch.ranks
+    ended = {rank: one.steps for rank, one in seen.items() if one.whole}
+    if len(seen) < 2 or not ended:
+        return
+    least, most = min(ended.values()), max(one.steps for one in seen.values())
+    if least >= most:
+        return
+    # Ranks are many: those at both ends tell it.
+    few = [rank for rank, steps in ended.items() if steps == least]
+    many = [rank for rank, one in seen.items() if one.steps == most]
+    # Without ranks there are no collectives, as far as is known.
+    apart = min(seen) < 0
+    text = f"{_ranks(epoch, few)} had {count(least, 'step')}, and {_ranks(epoch, many)} had {most}"
+    if epoch.evaluation or apart:
+        yield epoch.at_loop(
+            "note", "other-steps", f"{text}, in an evaluation: no harm if nothing is gathered at each step"
+        )
+        return
+    excerpt = tuple(f"{epoch.view.who(rank)}: {count(seen[rank].steps, 'step')}" for rank in list(seen)[:4])
+    yield epoch.at_loop(
+        "COUNT-5",
+        "other-steps",
+        f"{text}: at step {least} a collective (an optimizer's step under DDP) waits for ever",
+        excerpt=excerpt,
+        advice="make the steps equal: drop_last=True with a sampler over ranks, or pad; or train under join()",
+        worst=9,
+    )
+
+
+def _ranks(epoch: EpochView, ranks: list[int]) -> str:
+    if ranks and ranks[0] < 0:
+        return f"process {listed([-1 - rank for rank in ranks], 3)}"
+    return f"rank{'s' if len(ranks) > 1 else ''} {listed(ranks, 3)}"
+
+
+def _length(epoch: EpochView) -> Iterator[Finding]:
+    """len() said another number of steps than came."""
+    for rank, seen in () if epoch.resumed else epoch.ranks.items():
+        said = seen.facts.get("steps", epoch.view.group.loaders.get(rank, {}).get("steps"))
+        if seen.whole and isinstance(said, int) and said != seen.steps:
+            many = " on each rank" if len(epoch.ranks) > 1 and _all_lie(epoch) else ""
+            text = f"len() said {count(said, 'step')}, and {seen.steps} came"
+            yield epoch.view.at_loader(
+                "COUNT-4",
+                "length",
+                text + (many or (f" on {epoch.view.who(rank)}" if len(epoch.ranks) > 1 else "")),
+                advice="a schedule that is made from len() ends at the wrong step; correct __len__, or leave it out",
+                epochs=(epoch.key,),
+                worst=5,
+            )
+            return
+
+
+def _all_lie(epoch: EpochView) -> bool:
+    return all(one.facts.get("steps") != one.steps for one in epoch.ranks.values())
+
+
+def _sizes(epoch: EpochView) -> Iterator[Finding]:
+    """Batches that are larger than was said, or smaller where they must be full."""
+    size = epoch.view.batch_size
+    if size is None:
+        return
+    for rank, seen in epoch.ranks.items():
+        larger = {each: number for each, number in seen.sizes.items() if each > size}
+        smaller = {each: number for each, number in seen.sizes.items() if 0 < each < size}
+        allowed = 0 if epoch.view.facts.get("drop_last") else _last_ones(epoch, seen)
+        if larger:
+            yield _size(epoch, rank, "BATCH-1", larger, size, "and no batch may hold more")
+            return
+        if sum(smaller.values()) > allowed:
+            if epoch.view.facts.get("kind") == "map":
+                # A batch sampler of the user's own may end each of its buckets.
+                yield epoch.at_loop("note", "sizes", f"{sum(smaller.values())} batches have fewer than {size} samples")
+                return
+            why = (
+                "and drop_last was asked for"
+                if not allowed
+                else f"and at most {count(allowed, 'batch')} may be smaller"
+            )
+            yield _size(epoch, rank, "BATCH-2", smaller, size, why)
+            return
+
+
+def _last_ones(epoch: EpochView, seen: RankSeen) -> int:
+    """How many batches may be smaller: the last one, of each worker where workers batch by themselves."""
+    workers = sum(worker >= 0 and one.batches > 0 for worker, one in seen.workers.items())
+    return max(1, workers) if epoch.view.iterable else 1
+
+
+def _size(epoch: EpochView, rank: int, clause: str, sizes: dict[int, int], size: int, why: str) -> Finding:
+    shown = listed([f"{number} of {each}" for each, number in sorted(sizes.items())], 3)
+    who = f" on {epoch.view.who(rank)}" if len(epoch.ranks) > 1 else ""
+    text = f"batches of {size} were asked for{who}; {shown} came, {why}"
+    return epoch.view.at_loader(clause, "sizes", text, epochs=(epoch.key,), worst=4)
+
+
+def _ends(epoch: EpochView) -> Iterator[Finding]:
+    """Epochs that did not come to their end: an error of the loader, a worker that died, a loop that was left."""
+    died = [one for one in epoch.view.group.died if (one["attempt"], one["epoch"]) == epoch.key]
+    for one in died:
+        worker = f"worker {one['worker']} of " if isinstance(one.get("worker"), int) else "a worker of "
+        yield _died(epoch, worker + epoch.view.who(one["rank"]), one["step"], str(one.get("why") or ""))
+    failed = {rank: seen for rank, seen in epoch.epoch.ranks.items() if seen.how.startswith("error")}
+    for rank, seen in list(failed.items())[:1]:
+        text = seen.how.removeprefix("error: ")
+        if "DataLoader worker" in text:
+            if not died:
+                yield _died(epoch, f"a worker of {epoch.view.who(rank)}", seen.steps, text)
+        else:
+            told = f"the loader failed at step {seen.steps} of {epoch.view.who(rank)}: {text[:160]}"
+            yield epoch.at_loop("COUNT-7", "failed", told, worst=7)
+    yield from _not_to_the_end(epoch)
+
+
+def _died(epoch: EpochView, who: str, step: int, why: str) -> Finding:
+    text = f"{who} died after step {step}" + (f": {why[:160]}" if why else "")
+    return epoch.at_loop("COUNT-7", "worker-died", text, advice="look at its memory, and at what it imports", worst=8)
+
+
+def _not_to_the_end(epoch: EpochView) -> Iterator[Finding]:
+    words = {
+        "left": "left by the loop",
+        "steps": "cut by the limit of the run",
+        "": "not at its end when the record ends",
+    }
+    for how, told in words.items():
+        ranks = {rank: seen for rank, seen in epoch.epoch.ranks.items() if seen.how == how}
+        if ranks and not all(seen.facts.get("sanity") for seen in ranks.values()):
+            steps = sorted({seen.steps for seen in ranks.values()})
+            span = count(steps[0], "step") if len(steps) == 1 else f"{steps[0]} to {steps[-1]} steps"
+            who = "" if len(ranks) == len(epoch.epoch.ranks) else f" on {_ranks(epoch, list(ranks))}"
+            yield epoch.at_loop(
+                "note", f"not-whole-{how}", f"{told} after {span}{who}: what did not come is not judged"
+            )
+    unread = [seen for seen in epoch.epoch.ranks.values() if seen.unread]
+    if unread:
+        number = sum(seen.unread for seen in unread)
+        text = (
+            f"{count(number, 'batch')} came whose samples are not known ({unread[0].why_unread or 'no file has them'})"
+        )
+        yield epoch.at_loop("note", "unread", text)
+
+
+def judge_view(view: View) -> Iterator[Finding]:
+    """What is told of a loader over all its epochs."""
+    if not view.group.epochs:
+        yield view.at_loader("note", "never-iterated", "never iterated")
+        return
+    if not view.everywhere and not view.facts.get("dispatched"):
+        who = _names(view)
+        yield view.at_loader("note", "few-ranks", f"only {who} of {view.world_size} ranks iterated it")
+    yield from _overlap(view)
+    idle = _idle(view)
+    if idle:
+        yield view.at_loader("note", "idle-workers", idle)
+
+
+def _overlap(view: View) -> Iterator[Finding]:
+    """Samples that are in this loader and in one that is an evaluation, or the other way round."""
+    for file, line, number, shared, same, some in view.facts.get("overlap") or ():
+        other = view.summary.groups.get((file, line, number))
+        if other is None or not other.epochs:
+            continue
+        them = View((file, line, number), other, view.summary, view.same)
+        which = ", ".join(map(str, some or [])) + (", ..." if shared > len(some or []) else "")
+        text = f"{samples(shared)} are in this loader and in that of line {line}: {which}"
+        apart = _evaluates(view) != _evaluates(them)
+        if same or not apart:
+            yield view.at_loader("note", "overlap", text)
+        else:
+            advice = "split the indices once, into parts that have none in common"
+            yield view.at_loader(
+                "SPLIT", "overlap", f"{text}; one is trained on, the other evaluates", advice=advice, worst=8
+            )
+
+
+def _evaluates(view: View) -> bool:
+    return all(epoch.evaluation for epoch in view.epochs())
+
+
+def _names(view: View) -> str:
+    return listed([view.who(rank) for rank in view.ranks], 4)
+
+
+def _idle(view: View) -> str:
+    """Workers that gave nothing in an epoch that was read to its end."""
+    asked = view.facts.get("num_workers")
+    if not isinstance(asked, int) or asked < 2 or not view.iterable:
+        return ""
+    for epoch in view.epochs():
+        for rank, seen in epoch.epoch.ranks.items():
+            gave = {worker for worker, one in seen.workers.items() if worker >= 0 and one.rows}
+            idle = sorted(set(range(asked)) - gave)
+            if seen.whole and seen.rows and idle:
+                workers = f"worker{'s' if len(idle) > 1 else ''} {listed(idle)}"
+                return f"{workers} of {asked} gave nothing on {view.who(rank)}: fewer shards than workers?"
+    return ""

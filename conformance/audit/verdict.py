@@ -1,0 +1,202 @@
+"""The verdict over a record: decides which loaders are shown, in which order, and what is one finding."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from conformance.audit import judges_order, judges_restarts, judges_samples, judges_steps
+from conformance.audit.gather import Progress, gather
+from conformance.audit.summary import GroupKey, Process, Summary
+from conformance.audit.view import EpochView, Finding, View, epoch_name, listed
+from conformance.trial.words import count
+
+EXIT_NOTHING_FOUND, EXIT_FINDINGS, EXIT_NOTHING_RECORDED = 0, 1, 3
+NOTE = "note"
+# Counts of more bytes are packed again when their epoch is judged.
+_LARGE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One loader: what it is, what is wrong, and what else there is to say."""
+
+    key: GroupKey
+    file: str
+    line: int
+    title: str
+    findings: tuple[Finding, ...]
+    notes: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found in a record. `notes` are about the record itself."""
+
+    groups: tuple[Judged, ...]
+    notes: tuple[str, ...]
+    recorded: bool
+    same_data: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, worst first."""
+        found = [finding for group in self.groups for finding in group.findings]
+        return tuple(sorted(found, key=lambda finding: (-finding.worst, finding.id, finding.file, finding.line)))
+
+    @property
+    def exit_code(self) -> int:
+        """0: nothing found; 1: findings; 3: nothing was recorded."""
+        if not self.recorded:
+            return EXIT_NOTHING_RECORDED
+        return EXIT_FINDINGS if self.findings else EXIT_NOTHING_FOUND
+
+    def without(self, finding: Finding, reason: str) -> "Verdict":
+        """The verdict in which a finding is accepted: it is told, with the reason, and held against nobody."""
+        told = replace(finding, id=NOTE, sentence=f"{finding.id} is accepted ({reason}): {finding.sentence}")
+        groups = tuple(
+            replace(
+                group,
+                findings=tuple(each for each in group.findings if each is not finding),
+                notes=(*group.notes, told) if finding in group.findings else group.notes,
+            )
+            for group in self.groups
+        )
+        return replace(self, groups=groups)
+
+
+def audit_folder(
+    folder: Path, same_data: Sequence[Sequence[int]] = (), progress: Progress = lambda done, all_of_it: None
+) -> Verdict:
+    """Judge the record in a folder. `same_data` are groups of ranks that must get the same data.
+
+    FileNotFoundError if there is no such folder.
+    """
+    return judged(gather(folder, progress), same_data)
+
+
+def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict:
+    """The verdict over a summary."""
+    same = tuple(tuple(sorted(group)) for group in (*summary.same_data, *same_data))
+    views = [View(key, summary.groups[key], summary, same) for key in sorted(summary.groups)]
+    groups = tuple(_judged(view) for view in views)
+    return Verdict(groups, tuple(_about_the_record(summary)), any(view.group.epochs for view in views), same)
+
+
+def _judged(view: View) -> Judged:
+    found: list[Finding] = []
+    epochs = view.epochs()
+    found += _merged([_of_epoch(epoch) for epoch in epochs], len(epochs))
+    found += judges_order.judge(view)
+    found += judges_restarts.judge(view)
+    found += judges_steps.judge_view(view)
+    findings = sorted((each for each in found if each.id != NOTE), key=lambda each: (-each.worst, each.id, each.key))
+    return Judged(
+        view.key,
+        view.file,
+        view.line,
+        _title(view),
+        tuple(findings),
+        tuple(each for each in found if each.id == NOTE),
+    )
+
+
+def _of_epoch(epoch: EpochView) -> list[Finding]:
+    found = [*judges_samples.judge(epoch), *judges_steps.judge(epoch)]
+    if epoch.epoch.counts.room > _LARGE:
+        epoch.epoch.counts.pack()
+    return found
+
+
+def _merged(found: Sequence[Iterable[Finding]], epochs: int) -> list[Finding]:
+    """What is found of several epochs is told once, of the first of them."""
+    kinds: dict[tuple[str, str], list[Finding]] = {}
+    for one in found:
+        for finding in one:
+            kinds.setdefault((finding.id, finding.key), []).append(finding)
+    return [_once(same, epochs) for same in kinds.values()]
+
+
+def _once(same: list[Finding], epochs: int) -> Finding:
+    first = same[0]
+    keys = tuple(dict.fromkeys(key for finding in same for key in finding.epochs))
+    if epochs < 2:
+        return replace(first, epochs=keys)
+    alike = len({finding.sentence for finding in same}) == 1
+    if len(keys) == 1:
+        where = f" in {epoch_name(keys[0])}"
+    else:
+        where = " in each epoch" if len(keys) == epochs else f" in {len(keys)} of {epochs} epochs"
+        where += "" if alike else f" (here {epoch_name(keys[0])})"
+    head, colon, tail = first.sentence.partition(":")
+    return replace(first, sentence=f"{head}{where}{colon}{tail}", epochs=keys)
+
+
+def _title(view: View) -> str:
+    """``DataLoader   10 samples, 2 ranks x 2 workers, 2 epochs seen whole``."""
+    name = str(view.facts.get("class", "loader"))
+    over = " over an iterable dataset" if view.iterable else ""
+    return f"{name}{over}   {', '.join([*_size(view), _readers(view), _epochs(view)])}"
+
+
+def _size(view: View) -> list[str]:
+    most = max((epoch.came for epoch in view.epochs()), default=0)
+    if view.expected is not None and not view.by_content:
+        return [count(view.expected, "sample") if view.expected < 1000 else f"{view.expected:,} samples"]
+    different = "different sample" if most == 1 else "different samples"
+    return [f"{most:,} {different}"] if most else []
+
+
+def _readers(view: View) -> str:
+    ranks = count(len(view.ranks), "rank" if view.ranks[0] >= 0 or len(view.ranks) > 1 else "process")
+    ranks = ranks.replace("processs", "processes")
+    workers = max(view.workers, view.facts.get("num_workers") or 0)
+    return f"{ranks} x {count(workers, 'worker')}" if workers else ranks
+
+
+def _epochs(view: View) -> str:
+    epochs = view.epochs()
+    whole = sum(epoch.epoch.whole for epoch in epochs)
+    if not epochs:
+        return "no epoch"
+    if whole == len(epochs):
+        return f"{count(whole, 'epoch')} seen whole"
+    return (
+        f"{count(whole, 'epoch')} seen whole, {len(epochs) - whole} in part"
+        if whole
+        else f"{count(len(epochs), 'epoch')} seen in part"
+    )
+
+
+def _about_the_record(summary: Summary) -> Iterable[str]:
+    """What may be missing from a record, and ranks that never came."""
+    job = [process for process in summary.processes if process.has_epochs]
+    ranks = sorted({process.rank for process in job if process.rank >= 0})
+    told = [process.facts.get("world_size") for process in summary.processes]
+    world = max((number for number in told if isinstance(number, int)), default=0)
+    came = {process.facts.get("rank") for process in summary.processes} - {None}
+    if world > len(came) and came:
+        lacking = sorted(set(range(world)) - {rank for rank in came if isinstance(rank, int)})
+        many = count(len(came), "rank")
+        yield f"WORLD_SIZE said {world}, and {many} came: nothing is known of rank {listed(lacking)}"
+    elif world > len(ranks) > 0:
+        lacking = sorted(set(range(world)) - set(ranks))
+        yield f"rank {listed(lacking)} came, and iterated no loader that was recorded"
+    for state, words in (("cut", "was cut"), ("corrupt", "is corrupt")):
+        files = [each for each in summary.processes if each.state == state and _matters(each)]
+        if files:
+            names = listed([_whose(each) for each in files], 3)
+            yield f"the record of {names} {words} ({files[0].why}): what came after that is not judged"
+    for each in [each for each in summary.processes if each.lost][:1]:
+        yield f"{_whose(each)} could not write all of its record ({each.lost[0]})"
+    for limit in summary.limits:
+        words = ", ".join(f"{value} {name}" for name, value in limit.items())
+        yield f"the run was limited to {words}: what comes later is not judged"
+
+
+def _matters(process: Process) -> bool:
+    # A worker is ended by its loader, mostly: only its deliveries would be missed, and those are told.
+    return process.has_epochs or "closing frame" not in process.why
+
+
+def _whose(process: Process) -> str:
+    return f"rank {process.rank}" if process.rank >= 0 else process.token

@@ -1,0 +1,266 @@
+"""A loader as the judges look at it: decides what is known of it, what it should deliver, and how that is told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from conformance.audit.summary import Epoch, EpochKey, Group, GroupKey, RankSeen, Summary
+from conformance.trial.words import count
+
+Replicas = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, or, as a note, one that is told without being held against the loader.
+
+    `id` is a clause or, where no clause says it, a word. `key` names the kind: what is found of several epochs is one
+    finding. `worst` sorts, highest first.
+    """
+
+    id: str
+    key: str
+    sentence: str
+    file: str
+    line: int
+    excerpt: tuple[str, ...] = ()
+    advice: str = ""
+    epochs: tuple[EpochKey, ...] = ()
+    worst: int = 5
+
+
+@dataclass(frozen=True)
+class View:
+    """One loader over all ranks. `same` are ranks that are one replica, as the user or a device mesh said."""
+
+    key: GroupKey
+    group: Group
+    summary: Summary
+    same: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the first of its ranks told of it."""
+        return self.group.loaders[min(self.group.loaders, key=_ranked)]
+
+    @cached_property
+    def ranks(self) -> list[int]:
+        """The ranks that read it, in order."""
+        read = {rank for epoch in self.group.epochs.values() for rank in epoch.ranks}
+        return sorted(read or self.group.loaders, key=_ranked)
+
+    @cached_property
+    def world_size(self) -> int:
+        """How many ranks the job said it has; as many as read it where it said nothing."""
+        told = [process.facts.get("world_size") for process in self.summary.processes]
+        return max([len(self.ranks), *(number for number in told if isinstance(number, int))])
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether all ranks of the job read it; what only one of them reads is that rank's own."""
+        return len(self.ranks) >= self.world_size
+
+    @property
+    def own(self) -> bool:
+        """Whether one rank alone reads it."""
+        return len(self.ranks) == 1
+
+    @property
+    def by_content(self) -> bool:
+        """Whether samples are told apart by what is in them, so that equal ones can't be told apart."""
+        return bool(self.facts.get("ids", "index") == "content")
+
+    @property
+    def iterable(self) -> bool:
+        """Whether the dataset deals out its samples itself."""
+        return bool(self.facts.get("kind") == "iterable")
+
+    @property
+    def expected(self) -> int | None:
+        """How many different samples an epoch has over all ranks, where that is known."""
+        told = self.facts.get("subset", self.facts.get("length"))
+        return told if isinstance(told, int) else None
+
+    @property
+    def has_own_datasets(self) -> bool:
+        """Whether ranks have different datasets (`files[rank::world_size]`), so that equal indices say nothing."""
+        prints = {facts.get("dataset_print") for facts in self.group.loaders.values()} - {None}
+        return len(prints) > 1 and self.facts.get("ids", "index") == "index"
+
+    @property
+    def batch_size(self) -> int | None:
+        """The samples of a batch, if it was said."""
+        told = self.facts.get("batch_size")
+        return told if isinstance(told, int) and told > 0 else None
+
+    @cached_property
+    def workers(self) -> int:
+        """The workers of a rank that gave something, at the most; 0 where the process itself loads."""
+        seen = [seen for epoch in self.group.epochs.values() for seen in epoch.ranks.values()]
+        return max([0, *(sum(worker >= 0 and each.rows > 0 for worker, each in one.workers.items()) for one in seen)])
+
+    @property
+    def file(self) -> str:
+        """The file where it was made."""
+        return self.key[0]
+
+    @property
+    def line(self) -> int:
+        """The line where it was made."""
+        return self.key[1]
+
+    def who(self, rank: int) -> str:
+        """``rank 0``, or ``process 0`` where the job did not tell its ranks."""
+        return f"rank {rank}" if rank >= 0 else f"process {-1 - rank}"
+
+    def where(self, rank: int) -> str:
+        """``, rank 0``, or nothing where there is no other one."""
+        return "" if self.own and self.world_size == 1 else f", {self.who(rank)}"
+
+    def epochs(self) -> list["EpochView"]:
+        """Its epochs, in order."""
+        return [EpochView(self, key, self.group.epochs[key]) for key in sorted(self.group.epochs)]
+
+    def at_loader(self, id: str, key: str, sentence: str, **more: Any) -> Finding:
+        """A finding whose line is where the loader was made."""
+        return Finding(id, key, sentence, self.file, self.line, **more)
+
+    def at_dataset(self, id: str, key: str, sentence: str, **more: Any) -> Finding:
+        """A finding whose line is the dataset's, if it is known."""
+        file, line = self.facts.get("dataset_file"), self.facts.get("dataset_line")
+        if isinstance(file, str) and isinstance(line, int):
+            return Finding(id, key, sentence, file, line, **more)
+        return self.at_loader(id, key, sentence, **more)
+
+
+@dataclass(frozen=True)
+class EpochView:
+    """One epoch of a loader. Ranks that are one replica are counted once."""
+
+    view: View
+    key: EpochKey
+    epoch: Epoch
+    notes: list[Finding] = field(default_factory=list)
+
+    @cached_property
+    def ranks(self) -> dict[int, RankSeen]:
+        """What each rank got, one rank for each replica."""
+        second = {rank for group in self.view.same for rank in sorted(group)[1:]}
+        return {rank: self.epoch.ranks[rank] for rank in sorted(self.epoch.ranks, key=_ranked) if rank not in second}
+
+    @property
+    def copies(self) -> int:
+        """How many ranks of a replica are in the counts; they can't be told apart if replicas differ in that."""
+        return max(1, len(self.epoch.ranks) // max(1, len(self.ranks)))
+
+    @cached_property
+    def histogram(self) -> dict[int, int]:
+        """How many samples came how often, once for each replica; what never came is under 0 if that is known."""
+        found: dict[int, int] = {}
+        for times, number in self.epoch.histogram().items():
+            each = -(-times // self.copies)
+            found[each] = found.get(each, 0) + number
+        found.pop(0, None)
+        if self.view.expected is not None and not self.view.has_own_datasets:
+            found[0] = max(0, self.view.expected - sum(found.values()))
+        return found
+
+    @property
+    def came(self) -> int:
+        """How many different samples came."""
+        return sum(number for times, number in self.histogram.items() if times)
+
+    @property
+    def again(self) -> int:
+        """How many samples came more than once."""
+        return sum(number for times, number in self.histogram.items() if times > 1)
+
+    @property
+    def rows(self) -> int:
+        """How many samples were delivered, each as often as it came."""
+        return sum(seen.rows for seen in self.ranks.values())
+
+    @property
+    def whole(self) -> bool:
+        """Whether all ranks of the job read it to its end, so that what did not come is missing."""
+        there = (self.view.everywhere or self.view.own) and not self.resumed
+        return there and len(self.epoch.ranks) == len(self.view.ranks) and self.epoch.whole
+
+    @cached_property
+    def resumed(self) -> bool:
+        """Whether it may be the rest of an epoch in which the start before it ended: then the restart is judged."""
+        attempt, number = self.key
+        if number or not attempt:
+            return any(seen.facts.get("skipped") for seen in self.epoch.ranks.values())
+        before = [key for key in self.view.group.epochs if key[0] < attempt]
+        return bool(before) and not self.view.group.epochs[max(before)].whole
+
+    @property
+    def evaluation(self) -> bool:
+        """Whether it was read with gradients off, or the models in eval mode: then every sample counts."""
+        facts = [seen.facts for seen in self.epoch.ranks.values()]
+        return all(bool(one.get("no_grad") or one.get("eval")) for one in facts)
+
+    @property
+    def name(self) -> str:
+        """``epoch 1``, or ``epoch 1 of start 2`` after a restart."""
+        return epoch_name(self.key)
+
+    @property
+    def read_at(self) -> tuple[str, int]:
+        """The line where it is iterated; where the loader was made if that is not known."""
+        facts = next(iter(self.epoch.ranks.values())).facts
+        file, line = facts.get("file"), facts.get("line")
+        return (file, line) if isinstance(file, str) and isinstance(line, int) else (self.view.file, self.view.line)
+
+    def at_loop(self, id: str, key: str, sentence: str, **more: Any) -> Finding:
+        """A finding whose line is where the loader is iterated."""
+        return Finding(id, key, sentence, *self.read_at, epochs=(self.key,), **more)
+
+    def lines_of(self, index: int, most: int = 4) -> tuple[str, ...]:
+        """Who got a sample, as far as it is kept."""
+        rows = self.view.group.witnesses.of(self.key, index)
+        told = [f"{self.view.who(rank)}{_worker(worker)}, step {step}" for rank, worker, step in rows[:most]]
+        more = f", and {len(rows) - most} more" if len(rows) > most else ""
+        return (f"sample {index}: {'; '.join(told)}{more}",) if told else ()
+
+
+def epoch_name(key: EpochKey) -> str:
+    """``epoch 1``, or ``epoch 1 of start 2`` after a restart."""
+    return f"epoch {key[1]}" if not key[0] else f"epoch {key[1]} after restart {key[0]}"
+
+
+def head(seen: RankSeen) -> str:
+    """The first samples of the first steps: ``0 1 2 3 | 4 5 6 7 | ...``."""
+    steps = " | ".join(" ".join(map(str, step)) for step in seen.head[:3])
+    return steps + (" | ..." if seen.steps > 3 else "")
+
+
+def ascending(seen: RankSeen) -> bool:
+    """Whether a rank's first samples are in the order of the dataset."""
+    first = [each for step in seen.head for each in step if isinstance(each, int)]
+    return len(first) > 1 and all(one < other for one, other in pairwise(first))
+
+
+def listed(numbers: Sequence[object], most: int = 6) -> str:
+    """``3``, ``3 and 5``, ``3, 5, 7 and 9 more``."""
+    shown = [str(number) for number in numbers[:most]]
+    if len(numbers) > most:
+        return f"{', '.join(shown)} and {len(numbers) - most} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
+def samples(number: int) -> str:
+    """``1 sample``, ``2,345 samples``."""
+    return count(number, "sample") if number < 1000 else f"{number:,} samples"
+
+
+def _worker(worker: int) -> str:
+    return f", worker {worker}" if worker >= 0 else ""
+
+
+def _ranked(rank: int) -> tuple[bool, int]:
+    # Ranks first, then processes that did not tell theirs: -1, -2, ...
+    return (rank < 0, abs(rank))

@@ -1,0 +1,89 @@
+"""A loader that lives through one thing after the other: decides what is done with each epoch, and what comes of it.
+
+Nothing that raises ends the reading: a consumer who breaks out of one loop after the other tries again. What the last
+epoch is, the judges look at; so with one that is `held`, which is read to its end behind the last.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from conformance.faults import hooks
+from conformance.loader.member import Reading
+from conformance.loader.reading import Pass, Reader, read_epochs
+from conformance.processes.calls import Stopped
+from conformance.trace import Epoch
+
+
+def _live(going: Reading) -> None:
+    reader, words = going.reader, going.scenario.words
+    held: dict[int, Pass] = {}
+    for number, word in enumerate([*words, ""]):
+        begun = _begin(reader, number, going.epochs)
+        if begun is None:
+            continue
+        if word == "held":
+            held[len(going.epochs)] = begun
+        _WORDS[word](reader, begun)
+        going.epochs.append(begun.epoch(left=word in _LEAVING))
+        # A loop that was left lets go of its iterator.
+        del begun
+    for at, begun in held.items():
+        going.epochs[at] = (begun if begun.failure else reader.tolerant_rest(begun)).epoch()
+
+
+def _begin(reader: Reader, number: int, epochs: list[Epoch]) -> Pass | None:
+    try:
+        return reader.begin(number)
+    except Stopped as stopped:
+        epochs.append(Epoch(number, (), failure=stopped.failure))
+        return None
+
+
+def _one_step(reader: Reader, begun: Pass) -> None:
+    try:
+        reader.step(begun)
+    except Stopped as stopped:
+        begun.failure = stopped.failure
+
+
+def _all_steps(reader: Reader, begun: Pass) -> None:
+    """All steps, and never the end: as many as there are without a rest."""
+    most = begun.length if isinstance(begun.length, int) else 1
+    while len(begun.steps) < most and not begun.failure:
+        before = len(begun.steps)
+        _one_step(reader, begun)
+        if len(begun.steps) == before:
+            return
+
+
+def _beyond(reader: Reader, begun: Pass) -> None:
+    reader.tolerant_rest(begun)
+    if not begun.failure:
+        with suppress(Stopped):
+            # What comes then is WORK-15's matter, and no step of this epoch.
+            reader.step(Pass(begun.number, begun.length, begun.iterator))
+
+
+_LEAVING = ("begun", "left", "last")
+_WORDS: Mapping[str, Callable[[Reader, Pass], object]] = {
+    "": Reader.tolerant_rest,
+    "begun": lambda reader, begun: None,
+    "left": _one_step,
+    "held": _one_step,
+    "last": _all_steps,
+    "beyond": _beyond,
+    "failed": Reader.tolerant_rest,
+}
+
+
+def _read_hooked(going: Reading) -> None:
+    """Read all epochs, and write down what was not done as the hooks say."""
+    assert going.watch is not None
+    read_epochs(going.reader, going.task.epochs, going.epochs)
+    told = hooks.not_honoured(going.watch, going.scenario, going.epochs)
+    if told:
+        going.remarks.append(("hook", told))
+
+
+CONDUCTS: Mapping[str, Callable[[Reading], None]] = {"lives": _live, "hooked": _read_hooked}
+WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]] = {}

@@ -1,0 +1,23 @@
+"""A loader that lives through more than one thing: what a consumer does with each of its epochs but the last."""
+
+from conformance.loader.scenario import Conduct
+
+# What becomes of an epoch, by the word that says so.
+LIVES = {
+    "begun": "one begun and left before its first step",
+    "left": "one left after a step",
+    "last": "one left in its last step",
+    "held": "one read to its end behind all others",
+    "beyond": "one read beyond its end",
+    "failed": "one that fails",
+}
+# The hooks that are asked for, and looked at.
+HOOKS = {
+    "collated": "each call of the collate function noted",
+    "begun": "each call of the worker initialiser noted",
+    "lasting": "the processes of the workers noted",
+}
+CONDUCTS = {
+    "hooked": Conduct("read epoch after epoch", "conformance.faults.conduct", details=HOOKS),
+    "lives": Conduct("a whole epoch after these", "conformance.faults.conduct", details=LIVES, fails_in="failed"),
+}

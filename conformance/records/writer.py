@@ -1,0 +1,257 @@
+"""The recorder: decides what a process of a job writes down, and when it reaches the disk.
+
+Nothing in here may break the job: what can't be written (a full disk) is counted, and told once there is room again.
+What was flushed is the system's, whatever happens to the process: when an epoch begins or ends, when a block is full,
+and with the first batch after a second.
+"""
+
+import atexit
+import contextlib
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from conformance.records.blocks import Block, Ids, Unfit, with_key
+from conformance.records.frames import CLOSING, DELIVERIES, MADE, SUFFIX, fact, frame
+
+# How an epoch ended: read to its end, left by the loop, cut by --steps, or "error: ..." with the exception's words.
+How = Literal["whole", "left", "steps"] | str
+# A block is written when it holds so many samples (256 kB of uint32), and whatever there is after so many seconds.
+_FULL = 65_536
+_SECONDS = 1.0
+
+Facts = Mapping[str, Any]
+_recorders: dict[str, "Recorder"] = {}
+
+
+def open_record(folder: str | os.PathLike[str]) -> "Recorder":
+    """The recorder of this process for a folder, which is made if need be; the same one at each call.
+
+    A process that is forked from this one has its own file, which begins with its first word.
+    """
+    key = os.path.abspath(folder)
+    if key not in _recorders:
+        _recorders[key] = Recorder(Path(key))
+    return _recorders[key]
+
+
+def _forked() -> None:
+    for recorder in _recorders.values():
+        recorder.begin_again()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+class Recorder:
+    """One process's file in a record. Use `open_record`. No method raises an OSError."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._loaders: list[dict[str, Any]] = []
+        self._file: int | None = None
+        self._leaves = 0  # the process that closes this when it leaves
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """Begin another file, and forget what is not written: it belongs to the process that was forked."""
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                os.close(self._file)
+        self._lock = threading.RLock()
+        self._file = None
+        self.token = _token()
+        self._said: set[int] = set()
+        self._epochs = [0] * len(self._loaders)
+        self._ready: list[bytes] = []
+        self._blocks: dict[tuple[int, int], Block] = {}
+        self._made: dict[tuple[str, int], Block] = {}
+        self._size = self._frames = self._lost = 0
+        self._trouble = ""
+        self._flushed = time.monotonic()
+
+    def hello(self, facts: Facts) -> None:
+        """Facts of the process: argv, rank, world_size, ... May be said again: what is known later counts."""
+        with self._lock:
+            self._say({"what": "hello", **facts})
+            self.flush()
+
+    def loader(self, facts: Facts) -> int:
+        """A loader of this process: the number by which the other methods know it."""
+        with self._lock:
+            number = len(self._loaders)
+            self._loaders.append(dict(facts))
+            self._epochs.append(0)
+            self._introduce(number)
+            return number
+
+    def epoch(self, loader: int, facts: Facts) -> int:
+        """An epoch of a loader begins: its number, from 0, in this process."""
+        with self._lock:
+            self._introduce(loader)
+            number = self._epochs[loader]
+            self._epochs[loader] = number + 1
+            self._say({"what": "epoch", "loader": loader, "epoch": number, "time": time.time(), **facts})
+            self.flush()
+            return number
+
+    def iterator(self, loader: int, epoch: int) -> str:
+        """The key under which workers write what they make for an epoch of a loader of this process."""
+        return f"{self.token}/{loader}/{epoch}"
+
+    def batch(self, loader: int, epoch: int, ids: Ids | None, worker: int | None = None) -> None:
+        """A batch was delivered to the loop: the samples' indices, or digests of 16 bytes.
+
+        `ids` is None where the worker writes them (`made`): the k-th batch of a worker that comes is the k-th it made.
+        """
+        with self._lock:
+            block = self._blocks.get((loader, epoch))
+            if block is None:
+                block = self._blocks[loader, epoch] = Block(loader, epoch)
+            self._add(block, ids, worker)
+
+    def made(self, iterator: str, worker: int, ids: Ids) -> None:
+        """In a worker: the ids of the next batch that it made for an iterator, whether it will be delivered or not."""
+        with self._lock:
+            block = self._made.get((iterator, worker))
+            if block is None:
+                block = self._made[iterator, worker] = Block(worker, 0)
+            self._add(block, ids, None)
+
+    def worker(self, iterator: str, worker: int, facts: Facts) -> None:
+        """In a worker, or of one: facts at the start of an epoch, such as the fingerprints of its random states."""
+        with self._lock:
+            self._say({"what": "worker", "iterator": iterator, "worker": worker, **facts})
+            self.flush()
+
+    def end_of_epoch(self, loader: int, epoch: int, how: How) -> None:
+        """An epoch is over: "whole", "left", "steps" or "error: ..."; what is known of it goes to the disk."""
+        with self._lock:
+            block = self._blocks.pop((loader, epoch), None)
+            steps = 0
+            if block is not None:
+                steps = block.step + block.batches
+                self._seal(block)
+            self._say({"what": "end", "loader": loader, "epoch": epoch, "how": how, "steps": steps})
+            self.flush()
+
+    def say(self, what: str, facts: Facts) -> None:
+        """Any other fact; a reader that does not know `what` passes over it."""
+        with self._lock:
+            self._say({"what": what, **facts})
+
+    def flush(self) -> None:
+        """Give what there is to the system: a process that is killed after this has not lost it."""
+        with self._lock:
+            self._flushed = time.monotonic()
+            self._seal_all()
+            self._write()
+
+    def close(self) -> None:
+        """A clean end: flush, and write the closing frame. What is said later begins another file."""
+        with self._lock:
+            self._seal_all()
+            if self._file is not None or self._ready:
+                self._write(closing=True)
+            self.begin_again()
+
+    def _introduce(self, loader: int) -> None:
+        # A forked process may read a loader that its parent made and told.
+        if loader not in self._said:
+            self._said.add(loader)
+            self._say({"what": "loader", "loader": loader, **self._loaders[loader]})
+
+    def _add(self, block: Block, ids: Ids | None, worker: int | None) -> None:
+        block.add(ids, worker)
+        full = block.rows >= _FULL or block.batches >= _FULL
+        if full or time.monotonic() - self._flushed > _SECONDS:
+            self.flush()
+
+    def _say(self, told: dict[str, Any]) -> None:
+        self._ready.append(fact(told))
+
+    def _seal_all(self) -> None:
+        for block in self._blocks.values():
+            self._seal(block)
+        for (key, _), block in self._made.items():
+            self._seal(block, key)
+
+    def _seal(self, block: Block, key: str = "") -> None:
+        if not block.batches:
+            return
+        told = {"loader": block.loader, "epoch": block.epoch, "step": block.step, "batches": block.batches}
+        try:
+            payload = block.take()
+        except Unfit as error:
+            self._say({"what": "unread", "why": str(error), **told, "iterator": key})
+            return
+        self._ready.append(frame(MADE, with_key(key, payload)) if key else frame(DELIVERIES, payload))
+
+    def _write(self, closing: bool = False) -> None:
+        pending, self._ready = self._ready, []
+        told = len(pending)
+        try:
+            if self._file is None:
+                self._file = self._made_file()
+            if not self._size:
+                pending[:0] = [fact({"what": "process", "token": self.token, **_about_this_process()})]
+            if self._lost:
+                pending.append(fact({"what": "lost", "why": self._trouble, "frames": self._lost}))
+            if closing:
+                pending.append(fact({"frames": self._frames + len(pending), "time": time.time()}, CLOSING))
+            data = b"".join(pending)
+            _write_all(self._file, data)
+        except OSError as error:
+            self._lost += told
+            self._trouble = error.strerror or str(error)
+            self._said.clear()
+            self._cut_back()
+            return
+        self._size += len(data)
+        self._frames += len(pending)
+        self._lost = 0
+
+    def _made_file(self) -> int:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._close_at_exit()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+        return os.open(self.folder / f"{self.token}{SUFFIX}", flags, 0o644)
+
+    def _close_at_exit(self) -> None:
+        if self._leaves == os.getpid():
+            return
+        self._leaves = os.getpid()
+        atexit.register(self.close)
+        # Children of multiprocessing that are forked leave without atexit, and run finalizers of their own.
+        util: Any = sys.modules.get("multiprocessing.util")
+        if util is not None:
+            util.Finalize(None, self.close, exitpriority=10)
+
+    def _cut_back(self) -> None:
+        """Half a frame is on the disk, perhaps: what follows it could not be read."""
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file, self._size)
+
+
+def _write_all(file: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(file, view) :]
+
+
+def _about_this_process() -> dict[str, Any]:
+    python = sys.version.split()[0]
+    host = socket.gethostname()
+    return {"pid": os.getpid(), "parent": os.getppid(), "host": host, "time": time.time(), "python": python}
+
+
+def _token() -> str:
+    """A name for this start of this process that no other one has, on any host."""
+    host = "".join(letter if letter.isalnum() or letter in "-." else "-" for letter in socket.gethostname()) or "host"
+    return f"{host}-{os.getpid()}-{time.time_ns():x}"

@@ -1,0 +1,105 @@
+"""Lines of the bridge as vectors: a whole conversation that is right, and answers that can't be understood."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from conformance.bridge.check import checked
+from conformance.bridge.exchange import Exchange, Misspoken
+from conformance.bridge.loader import opened
+from conformance.bridge.process import Gone
+from conformance.contract import Request
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "specs" / "examples" / "bridge" / "loader.py"
+_HAS = ("len", "set_epoch", "state")
+_PATIENCE = 60.0
+# What a command answers, the last line of which is wrong. Those before it answer `open` and `iter`.
+WRONG: tuple[tuple[str, ...], ...] = (
+    ("{}", "{}", "step 0 1"),
+    ("{}", "{}", ""),
+    ("{}", "{}", "[1,2]"),
+    ("{}", "{}", "{}"),
+    ("{}", "{}", '{"len":3}'),
+    ("{}", "{}", '{"step":[1],"end":true}'),
+    ("{}", "{}", '{"step":[1]}'),
+    ("{}", "{}", '{"step":1}'),
+    ("{}", "{}", '{"end":false}'),
+    ("{}", "{}", '{"end":true,"why":"empty"}'),
+    ("{}", "{}", '{"error":5}'),
+    ("{}", "{}", '{"raised":1}'),
+    ("{}", "{}", '{"read":0}'),
+    ("{}", "{}", '{"read":[0.5]}'),
+    ("{}", "{}", '{"read":[true]}'),
+    ("{}", "{}", '{"read":[0],"count":1}'),
+    ("{}", "{}", '{"stream":true}'),
+    ("{}", "{}", '{"pull":1}'),
+    ("{}", "{}", '{"read":[0,1]}', '{"step":[1,3]}'),
+    ("{}", "{}", '{"read":[0,1]}', '{"step":[1,"2"]}'),
+    ("{}", "{}", '{"read":[0,1]}', '{"raised":1}'),
+    ("{}", "{}", '{"read":[2]}', '{"step":[1]}'),
+    ("{}", '{"it":7}'),
+    ('{"loader":1}',),
+)
+
+
+def cases() -> Iterator[dict[str, Any]]:
+    """The conversation, then the wrong answers."""
+    yield {"name": "a conversation", "lines": conversation()}
+    for said in WRONG:
+        yield {"name": "wrong", "said": list(said), "told": told_of(said)}
+
+
+def conversation() -> list[str]:
+    """What `loaderspec bridge check` and the example in Python say, "> " before the suite's lines, "< " before its."""
+    lines: list[str] = []
+    checked([sys.executable, str(EXAMPLE)], _PATIENCE, lambda side, line: lines.append(f"{side} {_compact(line)}"))
+    return lines
+
+
+def _compact(line: str) -> str:
+    return json.dumps(json.loads(line), separators=(",", ":"))
+
+
+class _Scripted:
+    """Stands for a process that says these lines, whatever it is told."""
+
+    def __init__(self, lines: tuple[str, ...]) -> None:
+        self.lines = list(lines)
+
+    def send(self, line: bytes, deadline: float | None = None) -> None:
+        """Nobody hears it."""
+
+    def receive(self, deadline: float | None = None) -> bytes:
+        """The next line."""
+        if not self.lines:
+            raise Gone
+        return self.lines.pop(0).encode()
+
+
+class _Dataset:
+    """Two samples, and a third one that raises."""
+
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, index: int) -> int:
+        if index == 2:
+            raise ValueError("sample 2 is broken on purpose")
+        return 1000 + index
+
+
+def told_of(said: tuple[str, ...]) -> str:
+    """What is told of the last of these lines, answers to `open`, `iter` and `next`; "" if it is understood."""
+    fields: dict[str, Any] = dict(batch_size=2, shuffle=False, seed=0, drop_last=False, num_workers=0, rank=0)
+    fields |= dict(world_size=1, replication_factor=1, device_iterations=1, gradient_accumulation=1)
+    request = Request(dataset=_Dataset(), asynchronous=False, workdir="", **fields)
+    exchange = Exchange(_Scripted(said))
+    try:
+        next(iter(opened(exchange, request, _HAS)))
+    except Misspoken as error:
+        return str(error)
+    except (Gone, ValueError):
+        pass
+    return ""

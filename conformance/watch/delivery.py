@@ -1,0 +1,169 @@
+"""One epoch as it is delivered: decides which index came, when it came, and from which worker.
+
+What a sampler draws is not what comes: with workers, some batches are drawn ahead and never delivered. An index is
+noted when it is sent to a worker, and counts when that worker's answer is given to the loop; a worker answers in order.
+"""
+
+import atexit
+import os
+import sys
+import weakref
+from collections import deque
+from types import FrameType
+from typing import Any
+
+from conformance.watch import facts
+from conformance.watch.datasets import base_indices
+from conformance.watch.identity import ids_of
+from conformance.watch.keys import leave_keys
+from conformance.watch.watching import watching
+
+# Under this name a tapped iterator holds its Delivery, and a loader that is read ahead what was read but not yet taken.
+HERE = "_loaderspec"
+HELD = "_loaderspec_held"
+_open: "weakref.WeakSet[Delivery]" = weakref.WeakSet()
+_ends_in: set[int] = set()
+
+
+class Held:
+    """Batches that a library has read of a loader and not yet handed to the loop; the first `skips` never are."""
+
+    def __init__(self, skips: int = 0) -> None:
+        self._skips = skips
+        self._waiting: deque[tuple[Any, int | None]] = deque()
+        self._delivery: Delivery | None = None
+        self._how = ""
+
+    def begin(self, delivery: "Delivery") -> None:
+        """The library reads the loader: this is the epoch."""
+        self._delivery = delivery
+
+    def add(self, ids: Any, worker: int | None) -> None:
+        """A batch was read."""
+        self._waiting.append((ids, worker))
+
+    def take(self) -> None:
+        """The oldest one is handed to the loop."""
+        if self._delivery is None:
+            return
+        while self._waiting and self._skips:
+            self._skips -= 1
+            ids, worker = self._waiting.popleft()
+            if ids is None and worker is not None:
+                self._delivery.skipped(worker)
+        if self._waiting:
+            self._delivery.came(*self._waiting.popleft())
+
+    def end(self, how: str) -> None:
+        """The loader has no more, but perhaps the library has."""
+        self._how = how
+
+    def close(self, whole: bool) -> None:
+        """The library hands out no more: all was taken (`whole`), or the loop was left."""
+        if self._delivery is not None:
+            self._delivery.finish(self._how or "whole" if whole else "left")
+
+
+class Delivery:
+    """What was drawn, sent and delivered in one epoch of one iterator."""
+
+    def __init__(self, loader: Any, generation: int, frame: FrameType | None) -> None:
+        state = watching()
+        state.hello()
+        self.loader = state.number(loader, frame)
+        self.epoch = state.recorder.epoch(self.loader, facts.epoch(loader, frame))
+        self.key = state.recorder.iterator(self.loader, self.epoch)
+        self.drawn: Any = None
+        self._process = os.getpid()
+        self._generation = generation
+        self._by_content = getattr(loader, "_dataset_kind", 0) == 1 or state.identify is not None
+        self._below = base_indices(loader.dataset)
+        self._sent: dict[int, deque[Any]] = {}
+        self._came = 0
+        self._over = False
+        self._held: Held | None = loader.__dict__.get(HELD)
+        if self._held is not None:
+            self._held.begin(self)
+        _open.add(self)
+        _end_at_exit()
+
+    def workers(self, started: list[Any]) -> None:
+        """The workers of this epoch run: leave the key where each of them finds it."""
+        leave_keys(watching().folder, [worker.pid for worker in started], self._generation, self.key)
+
+    def sent(self, worker: int) -> None:
+        """What was drawn last went to a worker."""
+        self._sent.setdefault(worker, deque()).append(self.drawn)
+
+    def answered(self, worker: int) -> Any:
+        """The index of the batch that this worker made next."""
+        waiting = self._sent.get(worker)
+        return waiting.popleft() if waiting else None
+
+    def delivered(self, index: Any, worker: int | None, made: list[Any] | None) -> None:
+        """A batch leaves torch's loader. `made` has who is in it, where this process made it."""
+        ids: Any = made if self._by_content else ids_of(index, self._below)
+        if self._held is not None:
+            self._held.add(ids, worker)
+        else:
+            self.came(ids, worker)
+
+    def came(self, ids: Any, worker: int | None) -> None:
+        """A batch is handed to the loop."""
+        state = watching()
+        if not self._came:
+            state.hello()  # ranks are known by now
+        state.recorder.batch(self.loader, self.epoch, ids, worker)
+        state.count(self.loader)
+        self._came += 1
+
+    def skipped(self, worker: int) -> None:
+        """A worker's batch came and was thrown away by a library."""
+        watching().recorder.say("skipped", {"loader": self.loader, "epoch": self.epoch, "worker": worker})
+
+    def died(self, worker: int, why: str) -> None:
+        """A worker is no more."""
+        told = {"loader": self.loader, "epoch": self.epoch, "worker": worker, "why": why}
+        watching().recorder.say("worker_died", told)
+
+    def ended(self, how: str) -> None:
+        """Torch's loader gives no more."""
+        if self._held is not None:
+            self._held.end(how)
+        else:
+            self.finish(how)
+
+    def finish(self, how: str) -> None:
+        """The loop gets no more. A process that was forked from this one has no say in it."""
+        if not self._over and self._process == os.getpid():
+            self._over = True
+            _open.discard(self)
+            watching().recorder.end_of_epoch(self.loader, self.epoch, how)
+
+    def stops(self) -> bool:
+        """Whether the job is to stop before its next batch."""
+        return watching().stops(self.loader)
+
+    def __del__(self) -> None:
+        # The iterator is gone before its end.
+        try:
+            self.finish("left")
+        except Exception:  # the interpreter is going, and the record with it
+            return
+
+
+def end_all(how: str = "left") -> None:
+    """Every epoch that was begun in this process is over."""
+    for each in list(_open):
+        each.finish(how)
+
+
+def _end_at_exit() -> None:
+    """Registered behind the recorder, which closes its file: what is registered last runs first."""
+    if os.getpid() in _ends_in:
+        return
+    _ends_in.add(os.getpid())
+    atexit.register(end_all)
+    util: Any = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.Finalize(None, end_all, exitpriority=20)

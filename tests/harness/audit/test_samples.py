@@ -1,0 +1,222 @@
+"""What came again and what never came: each fault is found, and its right neighbour is not accused."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness.audit.jobs import audited, cut, found, job, of_workers, start, told, whole
+
+Job = Callable[[Path], Path]
+
+
+def order(n: int, seed: int = 0) -> list[int]:
+    """A permutation."""
+    numbers = list(range(n))
+    random.Random(seed).shuffle(numbers)
+    return numbers
+
+
+def ranked(n: int, ranks: int, *seeds: int, size: int = 4, **loader: Any) -> Job:
+    """A map-style loader over ranks, cut strided out of one permutation a seed; one seed is that of all ranks."""
+    seeds = seeds or (0,) * ranks
+    parts = [cut(order(n, seeds[rank % len(seeds)])[rank::ranks], size) for rank in range(ranks)]
+    return lambda folder: job(folder, [[whole(part)] for part in parts], length=n, batch_size=size, **loader)
+
+
+def everywhere(parts: list[list[list[int]]], n: int | None, **more: Any) -> Job:
+    """Each rank gets its steps."""
+    return lambda folder: job(folder, [[whole(part, **more)] for part in parts], length=n, batch_size=4)
+
+
+def streamed(*ranks: list[list[list[Any]]], **loader: Any) -> Job:
+    """An iterable dataset by content: of each rank the steps of each worker."""
+    content = {"kind": "iterable", "ids": "content", **loader}
+    return lambda folder: job(folder, [[of_workers(parts)] for parts in ranks], **content)
+
+
+def dropping(**more: Any) -> Job:
+    """One rank that drops its last batch."""
+    epoch = whole(cut(range(10), 4, True), **more)
+    return lambda folder: job(folder, [[epoch]], length=10, batch_size=4, drop_last=True)
+
+
+ALL = cut(range(40), 4)
+LETTERS = [f"text {number}" for number in range(40)]
+TEXT = cut(LETTERS, 4)
+PADDED = [cut([0, 2, 4], 4), cut([1, 3, 0], 4)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected", "right"),
+    [
+        pytest.param(
+            everywhere([ALL, ALL], 40), ("PART-1", "twins"), everywhere([ALL[:5], ALL[5:]], 40), id="all-ranks-read-all"
+        ),
+        pytest.param(
+            everywhere([cut(order(40, 1), 4), cut(order(40, 2), 4)], 40),
+            ("PART-1", "all-read-all"),
+            ranked(40, 2),
+            id="all-ranks-read-all-shuffled",
+        ),
+        pytest.param(
+            ranked(40, 2, 1, 2), ("ORDER-4", "other-seeds"), ranked(40, 2, 1), id="ranks-shuffle-by-different-seeds"
+        ),
+        pytest.param(
+            everywhere([cut(range(0, 40, 4), 4), cut(range(1, 40, 4), 4)], 40),
+            ("PART-2", "sharded-twice"),
+            everywhere([cut(range(0, 40, 2), 4), cut(range(1, 40, 2), 4)], 40),
+            id="sharded-twice",
+        ),
+        pytest.param(
+            everywhere([cut([*range(19), 7], 4), cut(range(19, 39), 4)], 39),
+            ("PART-1", "again"),
+            everywhere([cut([*range(19), 39], 4), cut(range(19, 39), 4)], 40),
+            id="once-more",
+        ),
+        pytest.param(
+            everywhere([cut(range(16), 4), cut(range(20, 36), 4)], 40),
+            ("PART-2", "lost"),
+            everywhere([cut(range(20), 4), cut(range(20, 40), 4)], 40),
+            id="never-delivered",
+        ),
+        pytest.param(
+            everywhere(PADDED, 5, no_grad=True),
+            ("PART-1", "padded-evaluation"),
+            everywhere([cut([0, 2, 4], 4), cut([1, 3], 4)], 5, no_grad=True),
+            id="padding-in-an-evaluation",
+        ),
+        pytest.param(
+            dropping(no_grad=True),
+            ("PART-2", "dropped-in-evaluation"),
+            dropping(),
+            id="dropped-in-an-evaluation",
+        ),
+        pytest.param(
+            streamed([TEXT, TEXT], [TEXT, TEXT]),
+            ("WORK-3", "all-read-all"),
+            streamed([TEXT[0:2], TEXT[2:4]], [TEXT[4:6], TEXT[6:8]]),
+            id="all-workers-of-all-ranks",
+        ),
+        pytest.param(
+            streamed([TEXT[:5], TEXT[:5]], [TEXT[5:], TEXT[5:]]),
+            ("WORK-3", "all-read-all"),
+            streamed([TEXT[0:3], TEXT[3:5]], [TEXT[5:8], TEXT[8:]]),
+            id="all-workers-of-a-rank",
+        ),
+        pytest.param(
+            streamed([TEXT[:8], TEXT[2:]], length=40),
+            ("WORK-3", "again"),
+            streamed([TEXT[:5], TEXT[5:]], length=40),
+            id="parts-overlap",
+        ),
+        pytest.param(
+            streamed([TEXT[:3], TEXT[3:5]], length=40),
+            ("PART-2", "sharded-twice"),
+            streamed([TEXT[:5], TEXT[5:]], length=40),
+            id="workers-shard-twice",
+        ),
+    ],
+)
+def test_a_fault_is_found_and_its_neighbour_is_not(
+    tmp_path: Path, wrong: Job, expected: tuple[str, str], right: Job
+) -> None:
+    """One finding for the one, none for the other."""
+    assert [expected] == found(audited(wrong(tmp_path / "wrong")))
+    assert [] == found(audited(right(tmp_path / "right")))
+
+
+def test_padding_in_training_is_told_and_not_accused(tmp_path: Path) -> None:
+    """DistributedSampler pads an epoch to equal ranks."""
+    verdict = audited(everywhere(PADDED, 5)(tmp_path))
+    assert ([], {"padding"}) == (found(verdict), told(verdict))
+
+
+def test_a_tail_dropped_in_training_is_told(tmp_path: Path) -> None:
+    """drop_last is a choice there."""
+    verdict = audited(dropping()(tmp_path))
+    assert {"dropped"} == told(verdict)
+
+
+def test_ranks_of_one_replica_are_one(tmp_path: Path) -> None:
+    """--same-data says that equal batches are right, and what is left is judged as before."""
+    ranks = [ALL[:5], ALL[:5], ALL[5:], ALL[5:]]
+    verdict = audited(everywhere(ranks, 40)(tmp_path / "right"), [0, 1], [2, 3])
+    assert [] == found(verdict)
+    verdict = audited(everywhere([ALL, ALL, ALL, ALL], 40)(tmp_path / "wrong"), [0, 1], [2, 3])
+    assert [("PART-1", "twins")] == found(verdict)
+
+
+def test_ranks_that_read_all_in_an_evaluation_are_told_of(tmp_path: Path) -> None:
+    """Each of them then evaluates everything, which is slow and right."""
+    verdict = audited(everywhere([ALL, ALL], 40, no_grad=True)(tmp_path))
+    assert ([], {"twins"}) == (found(verdict), told(verdict))
+
+
+def test_equal_contents_are_no_duplicates(tmp_path: Path) -> None:
+    """A dataset may hold the same text twice, and one reader may get both."""
+    verdict = audited(streamed([cut(["a", "b", "a", "c", *LETTERS], 4)])(tmp_path))
+    assert ([], {"equal-contents"}) == (found(verdict), told(verdict))
+
+
+def of_its_own(folder: Path, *parts: list[int]) -> Path:
+    """A job whose ranks have datasets of 8 samples of their own."""
+    for rank, part in enumerate(parts):
+        facts = {"length": 8, "dataset_print": f"files of {rank}"}
+        start(folder, [whole(cut(part, 4))], rank, len(parts), **facts)
+    return folder
+
+
+def test_ranks_with_datasets_of_their_own_are_not_compared(tmp_path: Path) -> None:
+    """Index 0 is another sample on each of them; within a rank it is not."""
+    verdict = audited(of_its_own(tmp_path / "right", order(8, 1), order(8, 2)))
+    assert ([], {"own-datasets"}) == (found(verdict), told(verdict))
+    assert [("PART-1", "again")] == found(
+        audited(of_its_own(tmp_path / "again", order(8, 1), [0, 1, 2, 3, 3, 4, 5, 6]))
+    )
+    wrong = of_its_own(tmp_path / "lost", [0, 1, 2, 3], [0, 1, 2, 3])
+    assert [("PART-2", "lost")] == found(audited(wrong))
+
+
+def test_samples_that_are_all_alike_are_no_duplicates(tmp_path: Path) -> None:
+    """A job that is tried out with zeros: all workers of all ranks give the same, and rightly."""
+    zeros = cut(["zeros"] * 20, 4)
+    verdict = audited(streamed([zeros, zeros], [zeros, zeros])(tmp_path))
+    assert ([], {"equal-contents"}) == (found(verdict), told(verdict))
+
+
+def test_a_sampler_with_replacement_is_not_accused(tmp_path: Path) -> None:
+    """A weighted sampler draws some samples again, and others never."""
+    drawn = [random.Random(1).randrange(40) for _ in range(40)]
+    verdict = audited(job(tmp_path, [[whole(cut(drawn, 4))]], length=40, batch_size=4, replacement=True))
+    assert ([], {"replacement"}) == (found(verdict), told(verdict))
+
+
+def test_samplers_that_ask_for_a_part_are_not_accused(tmp_path: Path) -> None:
+    """A SubsetRandomSampler leaves the rest to another loader."""
+    verdict = audited(job(tmp_path, [[whole(cut(order(40)[:20], 4))]], length=40, batch_size=4, sampler_length=20))
+    assert ([], {"subset"}) == (found(verdict), told(verdict))
+
+
+def test_an_epoch_that_was_left_is_judged_by_what_came(tmp_path: Path) -> None:
+    """What did not come is not missing, and what came twice is still twice."""
+    left = [[[0, 1, 2, 3]], [[4, 5, 6, 7]]]
+    verdict = audited(everywhere(left, 40, how="left")(tmp_path / "right"))
+    assert ([], {"not-whole-left"}) == (found(verdict), told(verdict))
+    left = [[[0, 1, 2, 3], [8, 9, 10, 11]], [[4, 5, 6, 7], [11, 12, 13, 14]]]
+    assert [("PART-1", "again")] == found(audited(everywhere(left, 40, how="left")(tmp_path / "wrong")))
+
+
+def test_the_excerpt_says_who_got_a_sample(tmp_path: Path) -> None:
+    """Rank and step of each delivery."""
+    parts = [cut([*range(19), 7], 4), cut(range(19, 39), 4)]
+    (finding,) = audited(everywhere(parts, 39)(tmp_path)).findings
+    assert ("sample 7: rank 0, step 1; rank 0, step 4",) == finding.excerpt
+
+
+def test_more_than_a_byte_of_deliveries_is_counted(tmp_path: Path) -> None:
+    """256 deliveries of a sample are not none."""
+    (finding,) = audited(job(tmp_path, [[whole([[0]] * 256 + [[1]])]], length=2, batch_size=1)).findings
+    assert "1 sample of 2 came more than once" in finding.sentence

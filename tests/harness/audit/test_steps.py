@@ -1,0 +1,147 @@
+"""Steps, sizes, lengths and ends: each fault is found, and its right neighbour is not accused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness.audit.jobs import audited, cut, found, job, of_workers, start, told, whole
+from tests.harness.audit.test_samples import Job
+
+EVEN = [cut(range(16), 4), cut(range(16, 32), 4)]
+UNEVEN = [cut(range(20), 4), cut(range(20, 32), 4)]
+
+
+def ranks(*parts: list[list[int]], how: str = "whole", **loader: Any) -> Job:
+    """Each rank gets its steps of 32 samples."""
+    return lambda folder: job(folder, [[whole(part, how=how)] for part in parts], **{"length": 32, **loader})
+
+
+def one(batches: list[list[int]], /, **facts: Any) -> Job:
+    """One rank, of 10 samples in batches of 4."""
+    loader = {"drop_last": facts.pop("drop_last", False), "kind": facts.pop("kind", "wrapped"), "length": None}
+    return lambda folder: job(folder, [[whole(batches, **facts)]], batch_size=4, **loader)
+
+
+STREAM = {"kind": "iterable"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected", "right"),
+    [
+        pytest.param(ranks(*UNEVEN), ("COUNT-5", "other-steps"), ranks(*EVEN), id="other-steps"),
+        pytest.param(
+            one([[0, 1, 2, 3], [4]], steps=1), ("COUNT-4", "length"), one([[0, 1, 2, 3]], steps=1), id="len-that-lies"
+        ),
+        pytest.param(one([[0, 1, 2, 3, 4], [5]]), ("BATCH-1", "sizes"), one([[0, 1, 2, 3], [5]]), id="too-large"),
+        pytest.param(
+            one([[0, 1], [2, 3, 4, 5], [6]]), ("BATCH-2", "sizes"), one([[0, 1, 2, 3], [4, 5]]), id="too-small"
+        ),
+        pytest.param(
+            one([[0, 1, 2, 3], [4]], drop_last=True),
+            ("BATCH-2", "sizes"),
+            one([[0, 1, 2, 3]], drop_last=True),
+            id="kept",
+        ),
+        pytest.param(
+            one([[0]], how="error: RuntimeError: DataLoader worker (pid 7) is killed by signal: Killed."),
+            ("COUNT-7", "worker-died"),
+            one([[0]], how="left"),
+            id="a-worker-died",
+        ),
+        pytest.param(
+            one([[0]], how="error: ValueError: no such file"),
+            ("COUNT-7", "failed"),
+            one([[0]], how="steps"),
+            id="failed",
+        ),
+    ],
+)
+def test_a_fault_is_found_and_its_neighbour_is_not(
+    tmp_path: Path, wrong: Job, expected: tuple[str, str], right: Job
+) -> None:
+    """One finding for the one, none for the other."""
+    assert [expected] == found(audited(wrong(tmp_path / "wrong")))
+    assert [] == found(audited(right(tmp_path / "right")))
+
+
+def test_the_step_at_which_a_job_hangs_is_told(tmp_path: Path) -> None:
+    """The rank with fewer steps has ended; the other one waits, and its epoch has no end in the record."""
+    start(tmp_path, [whole(UNEVEN[0][:4], how="")], 0, 2, length=32, close=False)
+    start(tmp_path, [whole(UNEVEN[1])], 1, 2, length=32)
+    verdict = audited(tmp_path)
+    assert [("COUNT-5", "other-steps")] == found(verdict)
+    assert "at step 3 a collective" in verdict.findings[0].sentence
+    assert any("rank 0 was cut" in note for note in verdict.notes)
+
+
+def test_smaller_batches_of_a_map_style_loader_are_told(tmp_path: Path) -> None:
+    """A batch sampler of the user's own may end each of its buckets."""
+    verdict = audited(one([[0, 1], [2, 3, 4, 5], [6]], kind="map")(tmp_path))
+    assert ([], {"sizes"}) == (found(verdict), told(verdict))
+
+
+def test_processes_that_are_no_ranks_wait_for_nobody(tmp_path: Path) -> None:
+    """Two of them that live side by side may have other steps, or the same samples."""
+    one, other = (start(tmp_path, [], None, length=20, close=False) for _ in range(2))
+    for recorder, steps in ((one, UNEVEN[0]), (other, UNEVEN[0][:3])):
+        epoch = recorder.epoch(0, {})
+        for step in steps:
+            recorder.batch(0, epoch, step)
+        recorder.end_of_epoch(0, epoch, "whole")
+    one.close()
+    other.close()
+    assert [] == found(audited(tmp_path))
+
+
+def test_other_steps_in_an_evaluation_are_told(tmp_path: Path) -> None:
+    """No optimizer waits there."""
+    parts = [[whole(part, no_grad=True)] for part in UNEVEN]
+    verdict = audited(job(tmp_path, parts, length=32))
+    assert ([], {"other-steps"}) == (found(verdict), told(verdict))
+
+
+def test_each_worker_of_an_iterable_dataset_has_its_own_last_batch(tmp_path: Path) -> None:
+    """Two smaller batches of two workers are right, and three are not."""
+    parts = [[[0, 1, 2, 3], [4]], [[5, 6, 7, 8], [9]]]
+    verdict = audited(job(tmp_path / "right", [[of_workers(parts)]], batch_size=4, **STREAM))
+    assert [] == found(verdict)
+    parts[0].append([10])
+    verdict = audited(job(tmp_path / "wrong", [[of_workers(parts)]], batch_size=4, **STREAM))
+    assert [("BATCH-2", "sizes")] == found(verdict)
+
+
+def test_ranks_that_never_came_are_the_first_line(tmp_path: Path) -> None:
+    """WORLD_SIZE is what the job said, and what did not come is not missing."""
+    start(tmp_path, [whole(EVEN[0])], 0, 3, length=32)
+    start(tmp_path, [whole(EVEN[1])], 1, 3, length=32)
+    verdict = audited(tmp_path)
+    assert [] == found(verdict)
+    assert "WORLD_SIZE said 3, and 2 ranks came: nothing is known of rank 2" == verdict.notes[0]
+
+
+def test_a_loader_that_is_never_iterated_is_told(tmp_path: Path) -> None:
+    """It was made, and that is all."""
+    start(tmp_path, [])
+    verdict = audited(tmp_path)
+    assert ({"never-iterated"}, False, 3) == (told(verdict), verdict.recorded, verdict.exit_code)
+
+
+def test_an_empty_folder_has_no_record(tmp_path: Path) -> None:
+    """Nothing recorded is no success."""
+    assert 3 == audited(tmp_path).exit_code
+
+
+def test_workers_that_gave_nothing_are_told(tmp_path: Path) -> None:
+    """Fewer shards than workers cost time, and no sample."""
+    epoch = of_workers([[[0, 1]], [[2, 3]]])
+    verdict = audited(job(tmp_path, [[epoch]], num_workers=4, **STREAM))
+    assert ([], {"idle-workers"}) == (found(verdict), told(verdict))
+
+
+def test_an_accepted_finding_is_told_with_its_reason(tmp_path: Path) -> None:
+    """It is no finding any more, and the exit code is that of a record without it."""
+    verdict = audited(ranks(*UNEVEN)(tmp_path))
+    accepted = verdict.without(verdict.findings[0], "trained under join()")
+    assert (1, 0) == (verdict.exit_code, accepted.exit_code)
+    assert any("COUNT-5 is accepted (trained under join())" in note.sentence for note in accepted.groups[0].notes)

@@ -1,0 +1,1 @@
+"""Tests of `watch` and `check`: jobs of a few lines, and what is said of them."""

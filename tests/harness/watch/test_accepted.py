@@ -1,0 +1,78 @@
+"""Findings that the user accepts, in comments and in pyproject.toml."""
+
+from pathlib import Path
+
+import pytest
+
+from conformance.watch.accepted import Acceptance, Unfit, acceptances
+
+SCRIPT = """
+loader = DataLoader(
+    data,  # loaderspec: ignore PART-1, the ranks are one replica
+)
+# loaderspec: ignore ORDER-6, the order is fixed on purpose
+for batch in loader:
+    step(batch)
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    """A script with comments."""
+    path = tmp_path / "train.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+def covering(accepted: list[Acceptance], finding: str, file: Path, line: int) -> list[str]:
+    """The reasons of those that cover a finding at a line."""
+    return [each.reason for each in accepted if each.covers(finding, [(str(file), line)])]
+
+
+def test_a_comment_counts_within_its_statement_and_below_it(script: Path) -> None:
+    """At the line where the call begins, and at the line under a comment that stands alone."""
+    accepted = acceptances([str(script)], script.parent)
+    assert ["the ranks are one replica"] == covering(accepted, "PART-1", script, 2)
+    assert ["the order is fixed on purpose"] == covering(accepted, "ORDER-6", script, 6)
+
+
+@pytest.mark.parametrize(("finding", "line"), [("PART-1", 6), ("ORDER-6", 2), ("ORDER-6", 7), ("PART-2", 2)])
+def test_a_comment_counts_nowhere_else(finding: str, line: int, script: Path) -> None:
+    """Neither for another finding nor for another line."""
+    assert [] == covering(acceptances([str(script)], script.parent), finding, script, line)
+
+
+def test_pyproject_accepts_a_line_or_a_file(script: Path) -> None:
+    """`at` is relative to the file's folder, and found from a folder below it."""
+    (script.parent / "pyproject.toml").write_text(
+        '[tool.loaderspec.watch]\naccept = [{ finding = "WORK-3", at = "train.py", reason = "all of it" },'
+        ' { finding = "SPLIT", at = "train.py:2", reason = "on purpose" }]\n'
+    )
+    below = script.parent / "below"
+    below.mkdir()
+    accepted = acceptances([], below)
+    assert ["all of it"] == covering(accepted, "WORK-3", script, 6)
+    assert ["on purpose"] == covering(accepted, "SPLIT", script, 4)
+    assert [] == covering(accepted, "SPLIT", script, 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "lacks"),
+    [
+        ('accept = [{ finding = "SPLIT", at = "train.py" }]', "no reason"),
+        ('accept = [{ at = "train.py", reason = "why" }]', "no finding"),
+        ("steps = 3", "'steps'"),
+    ],
+)
+def test_an_entry_that_lacks_something_gets_a_sentence(text: str, lacks: str, tmp_path: Path) -> None:
+    """It says what is lacking."""
+    (tmp_path / "pyproject.toml").write_text(f"[tool.loaderspec.watch]\n{text}\n")
+    with pytest.raises(Unfit, match=lacks):
+        acceptances([], tmp_path)
+
+
+def test_a_comment_without_a_reason_gets_a_sentence(tmp_path: Path) -> None:
+    """It says how to write one."""
+    (tmp_path / "train.py").write_text("x = 1  # loaderspec: ignore ORDER-6\n")
+    with pytest.raises(Unfit, match="without a reason: write"):
+        acceptances([str(tmp_path / "train.py")], tmp_path)

@@ -1,0 +1,93 @@
+"""Training scripts as people write them: what `watch` says of each, and that it says nothing of the right ones."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from conformance.audit.text import shown
+from tests.harness.watch.jobs import SCRIPTS, Jobs, found, judged
+
+# Of each script that is broken: how many ranks it is started with, the clause, and its line.
+BROKEN = {
+    "no_sampler": (2, "PART-1", 12),
+    "no_set_epoch": (2, "ORDER-6", 14),
+    "stream_workers": (1, "WORK-3", 8),
+    "stream_ranks": (2, "WORK-3", 8),
+    "stream_both": (2, "WORK-3", 8),
+    "few_shards": (2, "COUNT-5", 24),
+    "weighted_ranks": (2, "PART-1", 15),
+    "eval_drop_last": (1, "PART-2", 11),
+    "eval_padding": (2, "PART-1", 15),
+    "loader_each_epoch": (1, "ORDER-6", 16),
+    "accelerate_twice": (2, "PART-2", 11),
+    "length_grouped": (2, "ORDER-4", 37),
+    "overlapping_split": (1, "SPLIT", 10),
+    "seeds_differ": (2, "ORDER-4", 13),
+    "length_lies": (2, "COUNT-4", 21),
+    "accumulation_tail": (1, "PART-8", 12),
+    "worker_dies": (1, "COUNT-7", 19),
+}
+# Of the right ones, with how many ranks each is started.
+RIGHT = {
+    "right_accelerate": 2,
+    "right_accumulation": 1,
+    "right_ddp": 2,
+    "right_equal_contents": 2,
+    "right_files_of_rank": 2,
+    "right_peek": 1,
+    "right_sanity_batches": 1,
+    "right_stream": 2,
+    "right_subset_of_rank": 2,
+    "right_tensor_parallel": 2,
+    "right_trainer": 2,
+    "right_weighted": 1,
+}
+# What is tested by itself, below.
+APART = {"numpy_augment", "resume_skips"}
+
+
+def needs(script: str) -> None:
+    """Skip a script whose library is not there."""
+    if "accelerate" in script and importlib.util.find_spec("accelerate") is None:
+        pytest.skip("accelerate is not installed")
+
+
+@pytest.mark.parametrize("script", BROKEN)
+def test_a_broken_script_gets_its_finding(script: str, started: Jobs, tmp_path: Path) -> None:
+    """One finding: its clause, at its line."""
+    needs(script)
+    ranks, clause, line = BROKEN[script]
+    codes = started.run(SCRIPTS / f"{script}.py", tmp_path, ranks)
+    assert [1 if script == "worker_dies" else 0] * ranks == codes
+    verdict = judged(tmp_path)
+    assert [(clause, f"{script}.py:{line}")] == found(verdict), shown(verdict)
+
+
+@pytest.mark.parametrize("script", RIGHT)
+def test_a_right_script_gets_no_finding(script: str, started: Jobs, tmp_path: Path) -> None:
+    """Its loaders were seen, and nothing is held against them."""
+    needs(script)
+    assert [0] * RIGHT[script] == started.run(SCRIPTS / f"{script}.py", tmp_path, RIGHT[script])
+    verdict = judged(tmp_path)
+    assert verdict.recorded
+    assert [] == found(verdict), shown(verdict)
+
+
+def test_noise_that_workers_share_is_found(started: Jobs, tmp_path: Path) -> None:
+    """Workers draw the same numbers; that they draw them again in the next epoch has the same cause."""
+    started.run(SCRIPTS / "numpy_augment.py", tmp_path)
+    assert [("WORK-8", "numpy_augment.py:16")] == found(judged(tmp_path))
+
+
+def test_a_restart_that_skips_is_found(started: Jobs, tmp_path: Path) -> None:
+    """The second start goes on in the folder of the first."""
+    checkpoint = str(tmp_path / "checkpoint.json")
+    for _ in range(2):
+        assert [0] == started.run(SCRIPTS / "resume_skips.py", tmp_path / "record", words=[checkpoint])
+    assert [("RESUME-1", "resume_skips.py:22")] == found(judged(tmp_path / "record"))
+
+
+def test_every_script_is_tested() -> None:
+    """No script is left out."""
+    assert {path.stem for path in SCRIPTS.glob("*.py")} == {*BROKEN, *RIGHT, *APART}

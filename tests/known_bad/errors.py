@@ -1,0 +1,102 @@
+"""Loaders that pass on one class of error, in the first epoch, and honour a hook there alone (chapters 4 and 10)."""
+
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from typing import Any
+
+from tests.known_bad.life import LIFE, STREAM
+from tests.known_bad.pool import HOOKS, BadPool, say
+
+HOOKED = dict(workers=True, hooks=(*HOOKS, "persistent_workers"))
+
+
+class TakesAnEndOfFileForItsOwn(BadPool):
+    """An EOFError of the dataset is taken for the end of the stream that the loader reads."""
+
+    claims, families = STREAM, LIFE
+    clause, smallest = "ERROR-1", "n4,w1,b1,keep,iterable,raise@3,with=eof"
+    report = "pytorch/pytorch#82732"
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            yield from super().__iter__()
+        except EOFError:
+            return
+
+
+class WaitsForWhatIsLate(BadPool):
+    """A TimeoutError, whoever raises it, means that there is nothing yet: the step is left out. (No public report.)"""
+
+    claims, families = STREAM, LIFE
+    clause, smallest = "ERROR-1", "n4,w1,b1,keep,iterable,raise@3,with=late"
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            yield from super().__iter__()
+        except TimeoutError:
+            return
+
+
+class SendsErrorsAsTheyAre(BadPool):
+    """An error is pickled in the worker, and one that can't be made anew fails in the consumer as another one."""
+
+    claims, families = dict(workers=True), LIFE
+    clause, smallest = "ERROR-1", "n4,w1,b1,keep,k1,raise@3,with=stubborn"
+    report = "pytorch/pytorch#34130"
+
+    def tell(self, error: Exception, line: Connection) -> None:
+        say(line, "error", error)
+
+
+class ForgivesLaterEpochs(BadPool):
+    """From the second epoch on an error ends the epoch, and nobody is told. (No public report.)"""
+
+    claims, families = STREAM, LIFE
+    clause, smallest = "ERROR-1", "n1,w1,b1,keep,e2,iterable,raise@0,with=second"
+    related = ("ERROR-3",)
+    read = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.read += 1
+        try:
+            yield from super().__iter__()
+        except Exception:
+            if self.read == 1:
+                raise
+
+
+class CollatesTheFirstEpoch(BadPool):
+    """The collate function makes the steps of the first epoch, and a list those of the others. (No public report.)"""
+
+    claims, families = dict(hooks=("collate_fn",)), LIFE
+    clause, smallest = "WORK-18", "n1,w1,b1,keep,e2,hooked,with=collated"
+    read = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.read += 1
+        return super().__iter__()
+
+    def collate(self, samples: list[Any]) -> Any:
+        return super().collate(samples) if self.read < 2 else samples
+
+
+class InitialisesItsFirstWorkers(BadPool):
+    """The worker initialiser is called in the workers of the first epoch alone."""
+
+    claims, families = HOOKED, LIFE
+    clause, smallest = "WORK-18", "n1,w1,b1,keep,k1,e2,hooked,with=begun"
+    report = "Lightning-AI/pytorch-lightning#7937"
+
+    def prepare(self, number: int) -> None:
+        if self.epoch:
+            self.seed(self.worker_seed(number))
+            self.inform(number)
+        else:
+            super().prepare(number)
+
+
+class StartsItsWorkersAnew(BadPool):
+    """Persistent workers are claimed, and each epoch starts workers of its own. (No public report.)"""
+
+    claims, families = HOOKED, LIFE
+    clause, smallest = "WORK-18", "n1,w1,b1,keep,k1,e2,persistent,hooked,with=lasting"

@@ -1,0 +1,3 @@
+"""Changes of loading code that nobody could tell from the original, each with the reason."""
+
+EQUIVALENT: dict[str, str] = {}
