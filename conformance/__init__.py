@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pytest
+
     from conformance.records.wrapper import record as record
     from conformance.trial.outcome import Report
 
-__all__ = ["check", "record"]
+__all__ = ["check", "parametrize_with_clauses", "record"]
 
 
 def __getattr__(name: str) -> Any:
@@ -46,3 +48,15 @@ def check(
     source, name = source_of(implementation, claims)
     with Session(source, name, Options(tier=tier, seed=seed, patience=patience, strict=strict)) as session:
         return printed(session.report())
+
+
+def parametrize_with_clauses(
+    implementation: str | Callable[..., Any] | object, claims: Mapping[str, Any] | None = None, **options: Any
+) -> "pytest.MarkDecorator":
+    """Mark a test of your own that takes `clause` and calls it: one pytest item for each clause that binds the loader.
+
+    It takes what `check` takes (`conformance/plugin/marks.py`).
+    """
+    from conformance.plugin import marks
+
+    return marks.parametrize_with_clauses(implementation, claims, **options)

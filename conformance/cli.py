@@ -8,22 +8,28 @@ the lines of a loader that is not Python. `init` writes an adapter, and `claims`
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from conformance.audit import command as audit_command
 from conformance.bridge import check as bridge_check
 from conformance.claiming import claims, init
-from conformance.clauses import CLAUSES
+from conformance.clauses import FAMILIES
 from conformance.command import plan
 from conformance.contract import AdapterError
 from conformance.matrix import command as matrix_command
+from conformance.processes.origin import installed
 from conformance.processes.sources import source_of
 from conformance.report import commands as reports
-from conformance.report import forms
-from conformance.report.output import Wanted, block, random_seed, refuse_unwritable, write_files
+from conformance.report import explained as explain
+from conformance.report import forms, progress
+from conformance.report.output import Wanted, badness, block, random_seed, refuse_unwritable, write_files
 from conformance.report.text import summary
+from conformance.trial.clause import named
 from conformance.trial.known import parse_case, read_known
+from conformance.trial.progress import nothing
 from conformance.trial.session import Options, Session
 from conformance.trial.words import printable
 from conformance.watch import check as check_command
@@ -40,10 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[:1] == ["plan"]:
         return plan(words[1:])
     parser = argparse.ArgumentParser(prog="loaderspec", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"loaderspec {installed('loaderspec') or '(a clone)'}")
     commands = parser.add_subparsers(dest="command", required=True)
     _run_arguments(commands.add_parser("run", help="judge an implementation, like pytest conformance --impl=..."))
-    explain = commands.add_parser("explain", help="print a clause")
-    explain.add_argument("clause", nargs="?", help="a clause id such as PART-1; without one, all are listed")
+    explain.add_arguments(commands.add_parser("explain", help="print a clause, or what a case asks for"))
     commands.add_parser("plan", help="the numbers of an epoch: batches, ranks, replicas, steps")
     commands.add_parser("peers", help="list the loaders of others that can be judged by name")
     matrix_command.add_arguments(commands.add_parser("matrix", help="judge them all, each in its own environment"))
@@ -58,10 +64,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         commands.add_parser("watch", help="run a job and say whether its loaders delivered what they should")
     )
     check_command.add_arguments(commands.add_parser("check", help="the same of one loader, without the training"))
+    if not words:
+        parser.print_help()
+        return EXIT_GREEN
+    near = get_close_matches(words[0], commands.choices, 1) if words[0] not in commands.choices else []
+    if near:
+        parser.error(f"there is no command {words[0]!r}; did you mean {near[0]!r}?")
     given = parser.parse_args(words)
     return {
         "run": _run,
-        "explain": _explain,
+        "explain": explain.explained,
         "peers": lambda given: matrix_command.peers(),
         "matrix": matrix_command.matrix,
         "report": reports.report,
@@ -80,6 +92,11 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tier", default="gate", help="how much is tried: quick, gate (default) or deep")
     parser.add_argument("--seed", default="0", help="seed of the scenarios: a number, or 'random'")
     parser.add_argument("--patience", type=float, default=10.0, help="seconds a rank may take over one scenario")
+    parser.add_argument("--time-limit", type=float, help="seconds after which the run ends with the verdicts so far")
+    parser.add_argument("-k", metavar="WORDS", help="only the clauses that these name, for example 'PART or COUNT-1'")
+    parser.add_argument("-n", metavar="N", help="in so many processes, by pytest, whose output it then is")
+    parser.add_argument("-v", "--verbose", action="store_true", help="name the clauses that are not claimed")
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing on standard error while it works")
     parser.add_argument("--strict", action="store_true", help="a violated SHOULD fails the run as well")
     parser.add_argument("--case", help="replay one case, for example PART-1-n1,w2,b1,keep")
     parser.add_argument("--known", help="TOML file of known failures")
@@ -89,6 +106,8 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
+    if given.n:
+        return _by_pytest(given)
     files = {name: getattr(given, name.replace("-", "_")) for name in forms.OPTIONS}
     wanted = Wanted(files, given.write_known)
     try:
@@ -98,12 +117,19 @@ def _run(given: argparse.Namespace) -> int:
             seed=random_seed(given.seed),
             patience=given.patience,
             strict=given.strict,
+            time_limit=given.time_limit,
             known=read_known(Path(given.known)) if given.known else {},
             case=parse_case(given.case) if given.case else None,
         )
+        began = time.monotonic()
+        chosen = named(given.k) if given.k else None
         source, name = source_of(given.impl)
-        with Session(source, name, options) as session:
-            report = session.report()
+        if not given.quiet:
+            print(printable(progress.first_line(name, options.tier, len(FAMILIES))), file=sys.stderr, flush=True)
+        is_seen = sys.stderr.isatty() and not given.quiet
+        shows = progress.Line(progress.on_standard_error) if is_seen else nothing
+        with Session(source, name, options, shows) as session:
+            report = session.report(chosen)
             invalid = session.invalid
     except AdapterError as error:
         print(printable(f"loaderspec: {given.impl}: {error}"), file=sys.stderr)
@@ -113,26 +139,29 @@ def _run(given: argparse.Namespace) -> int:
         what = "INVALID adapter " if report.exit_code == EXIT_USAGE else ""
         print(printable(f"loaderspec: {what}{given.impl}: {invalid}"), file=sys.stderr)
         return report.exit_code
-    for outcome in report.outcomes:
+    for outcome in sorted(report.outcomes, key=badness):
         # What has no case is told once, below the table.
         if outcome.status == "VIOLATED":
             print(block(outcome, report.implementation), end="\n\n")
-    print(summary(report))
+    print(summary(report, verbose=given.verbose))
     if unwritten:
         print(f"loaderspec: {unwritten}", file=sys.stderr)
+    if not given.quiet:
+        print(f"judged in {time.monotonic() - began:.1f} s", file=sys.stderr)
     return report.exit_code
 
 
-def _explain(given: argparse.Namespace) -> int:
-    from conformance.report.spec_text import UnknownClause, clause_texts, explain
+def _by_pytest(given: argparse.Namespace) -> int:
+    """The same run in several processes: pytest's, with the same options."""
+    import pytest
 
-    if given.clause is None:
-        for clause in sorted(CLAUSES.values(), key=lambda clause: clause.number):
-            print(f"{clause.id:<9} {clause_texts()[clause.id].sentence}")
-        return EXIT_GREEN
-    try:
-        print(explain(given.clause))
-    except UnknownClause as error:
-        print(f"loaderspec: {error}", file=sys.stderr)
-        return EXIT_USAGE
-    return EXIT_GREEN
+    # What pytest has a short name for; the others are ours.
+    short = ("command", "n", "k", "quiet", "verbose")
+    options = {name: value for name, value in vars(given).items() if name not in short}
+    words = [
+        f"--loaderspec-{name.replace('_', '-')}" + ("" if value is True else f"={value}")
+        for name, value in options.items()
+        if value not in (None, False)
+    ]
+    words += [*(["-k", given.k] if given.k else []), *(["-q"] * given.quiet), *(["-v"] * given.verbose)]
+    return int(pytest.main(["--pyargs", "conformance", "-n", given.n, *words]))

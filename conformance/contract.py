@@ -7,6 +7,7 @@ what that loader promises. A promise that is not made is not judged; an unknown 
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Literal, Protocol
 
 from conformance.shapes.shape import Shape
@@ -223,9 +224,15 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
     if not isinstance(given, Mapping | None):
         raise AdapterError(f"claims is {given!r}, but must be a dict such as dict(when_keeping='pad'); make it one")
     known = [field.name for field in dataclasses.fields(Claims)]
-    for name in given or {}:
-        if name not in known:
-            raise AdapterError(f"the claim {name!r} is unknown; the claims are {', '.join(known)}; fix or remove it")
+    unknown = [name for name in given or {} if name not in known]
+    if unknown:
+        what = "claim" if len(unknown) == 1 else "claims"
+        verb, it = ("is", "it") if len(unknown) == 1 else ("are", "them")
+        meant = [f"did you mean {near[0]!r}? " for name in unknown if (near := get_close_matches(str(name), known, 1))]
+        raise AdapterError(
+            f"the {what} {', '.join(map(repr, unknown))} {verb} unknown; {''.join(meant)}the claims are "
+            f"{', '.join(known)}; fix or remove {it}"
+        )
     # None withdraws a claim, wherever it comes from: what is left is the default.
     fields = {name: value for name, value in (given or {}).items() if value is not None}
     for name, choices in {**CHOICES, **LIMITS}.items():

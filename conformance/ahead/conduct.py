@@ -13,10 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.loader import endings, leaks, patience
-from conformance.loader.interrupts import first, said
+from conformance.loader.interrupts import LONGEST_INTERRUPT, first, said
 from conformance.loader.member import Reading
 from conformance.loader.probes import Watch
 from conformance.loader.reading import Pass, length_of, read_epochs, step_text
+from conformance.processes import alive
 from conformance.processes.calls import Stopped
 
 _QUIET = 0.15  # seconds without a read after which a loader is taken to have read as far as it will
@@ -25,6 +26,7 @@ _BUSY = 1.0  # the same where a thread or a process of it still waits for a proc
 
 def quiet(watch: Watch, enough: int = 0) -> int:
     """The reads until now, once there are `enough` of them and no more come."""
+    alive.stage(patience.LONGEST)
     deadline = time.monotonic() + patience.LONGEST
     seen, since = watch.count(), time.monotonic()
     while (now := time.monotonic()) < deadline and (
@@ -33,6 +35,7 @@ def quiet(watch: Watch, enough: int = 0) -> int:
         select.select([], [], [], 0.01)
         if (count := watch.count()) != seen:
             seen, since = count, time.monotonic()
+    alive.stage()
     # Once more: what ran a moment ago may have read since.
     return watch.count()
 
@@ -118,6 +121,7 @@ class Late:
         usual = signal.signal(signal.SIGINT, signal.default_int_handler)
         came = "no error"
         try:
+            alive.stage(LONGEST_INTERRUPT)
             first(self.watch.folder, "asks")
             self.reader.step(going)
         except Stopped as stopped:

@@ -84,6 +84,8 @@ def _told(tried: Tried) -> str:
     value = f'"{tried.value}"' if isinstance(tried.value, str) else str(tried.value)
     if tried.holds:
         return f"{value}: holds in {tried.cases} cases" if tried.cases else f"{value}: holds"
+    if tried.reason.startswith("not found out"):
+        return f"{value}: {tried.reason}"
     return f"{value}: no, {_refuted(tried.case) if tried.case else tried.reason}"
 
 

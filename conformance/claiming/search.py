@@ -147,6 +147,8 @@ class Search:
         if claim == "workers" and not self._has_read_elsewhere():
             return Tried(claim, value, False, reason="it was asked for workers, and read everything by itself")
         cases = max((times - usual.exercised.get(each, 0) for each, times in look.exercised.items()), default=0)
+        if cases <= 0 and value != getattr(Claims(), claim):
+            return Tried(claim, value, False, reason="not found out: no case could have refuted it")
         return Tried(claim, value, True, max(0, cases))
 
     def _has_read_elsewhere(self) -> bool:

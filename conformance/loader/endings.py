@@ -17,6 +17,7 @@ from typing import Any
 
 from conformance.loader import patience
 from conformance.loader.interrupts import first, said
+from conformance.processes import alive
 from conformance.processes.descendants import adopt_orphans, children
 
 _UNTIL_READ, _UNTIL_ENDED = 8.0, 5.0  # seconds
@@ -25,6 +26,7 @@ _UNTIL_READ, _UNTIL_ENDED = 8.0, 5.0  # seconds
 def end_a_process(read: Callable[[], Any], folder: str) -> str | None:
     """Fork a process that reads and ends without closing. What is wrong with its end, or None if it could not read."""
     adopt_orphans(True)
+    alive.stage(_UNTIL_READ + _UNTIL_ENDED)
     try:
         child = os.fork()
         if child == 0:

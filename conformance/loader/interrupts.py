@@ -15,6 +15,7 @@ from pathlib import Path
 # Seconds that the read waits until the consumer asks for its step, until it sleeps in its wait (one that spins never
 # does), and until it has noticed that it was interrupted.
 _UNTIL_ASKED, _UNTIL_ASLEEP, _UNTIL_NOTICED = 3.0, 1.0, 3.0
+LONGEST_INTERRUPT = _UNTIL_ASKED + _UNTIL_ASLEEP + _UNTIL_NOTICED
 _ASLEEP = 12  # looks in a row
 
 

@@ -6,7 +6,6 @@ Nothing here judges. What takes the whole process down is seen from outside, by 
 import gc
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,7 @@ from conformance.loader import datasets, kinds, leaks, patience, probes, reading
 from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.reading import Reader
 from conformance.loader.scenario import DEADLY, ODD_KINDS, Scenario
-from conformance.processes import calls, random_state
+from conformance.processes import alive, calls, random_state, seen
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task
 from conformance.trace import Epoch, Failure, RandomState, RankRun, Saved
@@ -30,8 +29,7 @@ _OTHER: Mapping[str, Any] = dict(
     samples=7, batch_size=2, seed=99, drop_last=False, dataset="map", fault="", conduct="", kind="", details=""
 )
 
-# What loaders of this process have left behind, round after round; and how often is enough to believe it.
-_seen_left: Counter[str] = Counter()
+# How often a loader must have left something behind, round after round, to be believed.
 _OFTEN = 3
 
 Performer = Callable[[Implementation, Task, str], RankRun]
@@ -125,8 +123,7 @@ def watching_leaks(once: Callable[[], RankRun], workdir: str, deadly: bool = Fal
     """
     temporary = None if deadly else os.environ.get("TMPDIR", workdir)
     run, left = _round(once, temporary, patience.SHORT_GRACE)
-    # A loader that left as much three times, and long after, will do it again: waiting each time would take minutes.
-    if left and all(_seen_left[about] >= _OFTEN for about, _ in left):
+    if left and all(seen.times()[about] >= _OFTEN for about, _ in left):
         return replace(run, remarks=(*run.remarks, *left))
     # What a library opens once for good is no leak: only what a later round adds is. A segment of shared memory may be
     # a neighbour's, left in that very moment, so it must come three times.
@@ -136,13 +133,16 @@ def watching_leaks(once: Callable[[], RankRun], workdir: str, deadly: bool = Fal
         run, left = _round(once, temporary, patience.GRACE)
         if not all("shared-memory" in told for _, told in left):
             break
-    _seen_left.update(about for about, _ in left)
+    seen.note(about for about, _ in left)
     return replace(run, remarks=(*run.remarks, *left))
 
 
 def _round(once: Callable[[], RankRun], temporary: str | None, grace: float) -> tuple[RankRun, Remarks]:
     before = leaks.held(temporary)
+    alive.stage()
     run = once()
+    # It waits half as long again where something is busy.
+    alive.stage(1.5 * grace)
     return run, _left_behind(before, temporary, grace)
 
 

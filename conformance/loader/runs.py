@@ -105,8 +105,9 @@ def run(lane: Lane, name: str, how: Circumstances) -> Run:
     """Make one run."""
     ranks = [0] if how.scenario.refusal else range(how.scenario.world_size)
     tasks = [_task(lane, how, rank) for rank in ranks]
-    patience = patience_with(how.scenario, lane.patience) + starting.granted(lane, how.scenario)
-    return Run(name, lane.run(tasks, shift=how.other_process, patience=patience))
+    extra = starting.granted(lane, how.scenario)
+    patience = patience_with(how.scenario, lane.patience) + extra
+    return Run(name, lane.run(tasks, shift=how.other_process, patience=patience, stage=lane.patience + extra))
 
 
 def _task(lane: Lane, how: Circumstances, rank: int) -> Task:

@@ -21,6 +21,7 @@ _OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("tier", dict(default="gate", help="how much is tried: quick, gate (default) or deep")),
     ("seed", dict(default="0", help="seed of the scenarios: a number, or 'random' (shown, for repeating it)")),
     ("patience", dict(default=10.0, type=float, help="seconds that a rank may take over one scenario (default 10)")),
+    ("time-limit", dict(type=float, help="seconds after which the run ends with the verdicts so far")),
     ("strict", dict(action="store_true", help="a violated SHOULD fails the run as well")),
     ("case", dict(help="replay one case, for example PART-1-n1,w2,b1,keep")),
     ("known", dict(help="TOML file of known failures")),

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.clauses import CLAUSES
 from conformance.report import forms
-from conformance.report.output import Wanted, block, random_seed, write_files
+from conformance.report.output import Wanted, badness, block, random_seed, write_files
 from conformance.report.text import summary
 from conformance.trial.outcome import Outcome, Report
 from conformance.trial.session import Session
@@ -119,11 +119,11 @@ class Collector:
         report = self.session.report_of(ordered)
         unwritten = write_all(self.config, report)
         terminalreporter.section("loaderspec")
-        for outcome in ordered:
+        for outcome in sorted(ordered, key=badness):
             if outcome.status == "VIOLATED" and not outcome.fails(report.strict):
                 terminalreporter.write_line(block(outcome, report.implementation))
                 terminalreporter.write_line("")
-        terminalreporter.write_line(summary(report, told=self._told(report)))
+        terminalreporter.write_line(summary(report, told=self._told(report), verbose=self.config.option.verbose > 0))
         if unwritten:
             terminalreporter.write_line(f"note: {unwritten}")
 

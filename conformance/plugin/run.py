@@ -6,6 +6,7 @@ and no naming rule of the folder that pytest happens to be run from can change a
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -13,14 +14,16 @@ from typing import Any
 
 import pytest
 
-from conformance.clauses import CLAUSES, Clause
+from conformance.clauses import CLAUSES, FAMILIES, Clause
 from conformance.contract import AdapterError
 from conformance.plugin import report as plugin_report
 from conformance.plugin.place import COLLECTED, HOME
 from conformance.processes.sources import HASH_SEEDS, SpawnedSource
+from conformance.report import progress
 from conformance.report.output import block, refuse_unwritable
 from conformance.trial.known import parse_case, read_known
 from conformance.trial.outcome import Outcome
+from conformance.trial.progress import Shows, nothing
 from conformance.trial.session import Options, Session
 
 SESSION = pytest.StashKey[Session]()
@@ -82,9 +85,9 @@ def _leave_no_cache(config: pytest.Config) -> None:
 
 
 def _undo_what_the_folder_chose(config: pytest.Config) -> None:
-    for option, words, nothing in _CHOICES:
+    for option, words, otherwise in _CHOICES:
         if not _typed(config, words):
-            setattr(config.option, option, nothing)
+            setattr(config.option, option, otherwise)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -93,18 +96,27 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.config.stash.setdefault(COLLECTED, []).append(item)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Start the fleet and test the adapter, so that a wrong one is told at once. UsageError (exit code 4) if it is."""
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
+    """Start the fleet and test the adapter, so that a wrong one is told at once. UsageError (exit code 4) if it is.
+
+    pytest's clock runs by then, so that the total at the end has the imports in it. A controller of xdist looks at the
+    adapter before it starts workers, which run the clauses.
+    """
     config = session.config
-    if config.option.collectonly:
-        return
+    controls = getattr(config.option, "dist", "no") != "no" and not hasattr(config, "workerinput")
+    if controls and not config.option.collectonly:
+        _start(config, controls)
+    yield
+    if not controls and not config.option.collectonly:
+        _start(config, controls)
+
+
+def _start(config: pytest.Config, controls: bool) -> None:
     try:
         options = options_of(config)
-        # A controller of xdist only looks at the adapter; the workers run the clauses.
-        controls = getattr(config.option, "dist", "no") != "no" and not hasattr(config, "workerinput")
         source = SpawnedSource(config.getoption("loaderspec_impl"), HASH_SEEDS[:1] if controls else HASH_SEEDS)
-        ours = Session(source, source.implementation, options)
+        ours = Session(source, source.implementation, options, _shown(config, source.implementation, options.tier))
     except AdapterError as error:
         raise pytest.UsageError(f"--impl={config.getoption('loaderspec_impl')}: {error}") from error
     config.stash[SESSION] = ours
@@ -114,6 +126,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         raise pytest.UsageError(f"INVALID adapter --impl={ours.name}: {ours.invalid}")
     if controls:
         ours.close()
+
+
+def _shown(config: pytest.Config, implementation: str, tier: str) -> Shows:
+    """Say at once what is judged, and show on a terminal how far the run is."""
+    reporter: Any = config.pluginmanager.getplugin("terminalreporter")
+    if reporter is None or hasattr(config, "workerinput") or config.option.verbose < 0:
+        return nothing
+    reporter.write_line(progress.first_line(implementation, tier, len(FAMILIES)))
+
+    def rewrite(text: str) -> None:
+        reporter.ensure_newline()
+        reporter.rewrite(text, erase=True)
+
+    return progress.Line(rewrite) if reporter.isatty and sys.__stderr__ and sys.__stderr__.isatty() else nothing
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -131,6 +157,7 @@ def options_of(config: pytest.Config) -> Options:
         tier=config.getoption("loaderspec_tier"),
         seed=plugin_report.seed_of(config),
         patience=config.getoption("loaderspec_patience"),
+        time_limit=config.getoption("loaderspec_time_limit"),
         # pytest has a --strict of its own; whoever types it means ours as well.
         strict=config.getoption("loaderspec_strict") or "--strict" in config.invocation_params.args,
         known=read_known(Path(known)) if known else {},

@@ -11,13 +11,15 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import send_handle
 from typing import Any, TypeVar
 
 from conformance.contract import AdapterError, Claims
+from conformance.processes import seen
+from conformance.processes.hangs import Hangs
 from conformance.processes.origin import Origin
 from conformance.processes.own_errors import Broken, Unusable, raise_broken
 from conformance.processes.sources import END_SECONDS, START_SECONDS, Source, Zygote, connection, pair
@@ -59,10 +61,13 @@ class Lane:
         """What the implementation promises."""
         return self.fleet.claims
 
-    def run(self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None) -> tuple[RankRun, ...]:
+    def run(
+        self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None, stage: float | None = None
+    ) -> tuple[RankRun, ...]:
         """Carry out one task a rank, all at the same time, each in its own process.
 
         `shift` = 1 uses other processes, with the other hash seed. The run of a rank that hangs or dies is a Failure.
+        `patience` is that for the whole, `stage` that for each stage of a run that tells of them (`alive.py`).
         """
         tasks = self.fleet.with_process_group(tasks)
         places = [((rank + shift) % len(self.fleet.zygotes), 2 * rank + shift) for rank in range(len(tasks))]
@@ -74,14 +79,36 @@ class Lane:
             # A member that died between two tasks shows at the answer, like one that dies in this one.
             with contextlib.suppress(OSError):
                 member.orders.send([task])
-        deadline = time.monotonic() + (self.patience if patience is None else patience)
+        answers = self._answers(members, self.patience if patience is None else patience, stage)
+        return tuple(self._answer(member, task, answers) for member, task in zip(members, tasks, strict=True))
+
+    def _answers(self, members: Sequence[_Member], patience: float, stage: float | None) -> dict[Connection, Any]:
+        """What each member answers in time; None for one that ended."""
+        hangs, began, waits = self.fleet.hangs, time.monotonic(), 0.0
+        last = began + patience
+        answers: dict[Connection, Any] = {}
         waiting = {member.orders for member in members}
+
+        def until(granted: float) -> float:
+            # What is granted beside the patience is needed, however many have hung.
+            return time.monotonic() + hangs.patience(self.patience) + granted - self.patience
+
+        deadline = until(patience if stage is None else stage)
         while waiting and (ready := wait(list(waiting), max(0.0, deadline - time.monotonic()))):
-            waiting.difference_update(ready)
-        return tuple(
-            self._answer(member, task, hung=member.orders in waiting)
-            for member, task in zip(members, tasks, strict=True)
-        )
+            for line in ready:
+                assert isinstance(line, Connection)
+                try:
+                    said = line.recv()
+                except (EOFError, ConnectionError):
+                    said = None
+                if isinstance(said, float):
+                    waits += said
+                    deadline = min(last, max(deadline, until(self.patience if stage is None else stage) + said))
+                else:
+                    answers[line] = said
+                    waiting.discard(line)
+        hangs.note(time.monotonic() - began, hung=bool(waiting), waits=waits)
+        return answers
 
     def learned(self, name: str, find_out: Callable[[], T]) -> T:
         """What is known of the implementation under a name; found out by the lane that asks first."""
@@ -108,20 +135,18 @@ class Lane:
             self._members[key] = self.fleet.fork(zygote, f"m{self.number}-{slot}")
         return self._members[key]
 
-    def _answer(self, member: _Member, task: Task, hung: bool) -> RankRun:
+    def _answer(self, member: _Member, task: Task, answers: Mapping[Connection, Any]) -> RankRun:
         rank = task.rank
-        if not hung:
-            try:
-                (run,) = member.orders.recv()
-                if isinstance(run, Broken):
-                    raise_broken(run, rank)
-                if isinstance(run, Unusable):
-                    raise AdapterError(run.text)
-                return run  # type: ignore[no-any-return]  # what the performer gave
-            except (EOFError, ConnectionError):
-                pass
+        answer = answers.get(member.orders)
+        if answer is not None:
+            (run,) = answer
+            if isinstance(run, Broken):
+                raise_broken(run, rank)
+            if isinstance(run, Unusable):
+                raise AdapterError(run.text)
+            return run  # type: ignore[no-any-return]  # what the performer gave
         key = next(key for key, value in self._members.items() if value is member)
-        if hung:
+        if member.orders not in answers:
             self._end(key, 0.0)  # it had its time
             return RankRun(rank, (), Failure("hung", "step", f"no answer within {self.patience:g} s"))
         return RankRun(rank, (), Failure("died", "step", f"the process ended with {self._end(key)}"))
@@ -139,6 +164,7 @@ class Fleet:
     def __init__(self, source: Source, patience: float = 10.0, lanes: int = 6) -> None:
         self.source = source
         self.patience = patience
+        self.hangs = Hangs()
         self.lanes = tuple(Lane(self, number) for number in range(lanes))
         # A zygote answers one question after the other.
         self._asking = threading.Lock()
@@ -150,7 +176,7 @@ class Fleet:
         self.zygotes: list[Zygote] = []
         try:
             for position, seed in enumerate(source.hash_seeds):
-                self.zygotes.append(source.start(seed, os.path.join(self._root, f"z{position}")))
+                self.zygotes.append(source.start(seed, self._folder(position)))
             for zygote in self.zygotes:
                 zygote.expect_ready()
         except BaseException:
@@ -181,6 +207,16 @@ class Fleet:
         """Carry out one task a rank, in lane 0."""
         return self.lanes[0].run(tasks, shift, patience)
 
+    @contextlib.contextmanager
+    def whole_patience(self) -> Iterator[None]:
+        """Wait for each run as long as for the first, however many have hung or left something behind."""
+        before, self.hangs.whole = self.hangs.whole, True
+        try:
+            with seen.aside([self._folder(position) for position in range(len(self.zygotes))]):
+                yield
+        finally:
+            self.hangs.whole = before
+
     def renew(self) -> None:
         """End all members; the next tasks run in new processes."""
         for lane in self.lanes:
@@ -200,6 +236,9 @@ class Fleet:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _folder(self, zygote: int) -> str:
+        return os.path.join(self._root, f"z{zygote}")
 
     def with_process_group(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks with a place to meet at, if ranks need torch.distributed."""

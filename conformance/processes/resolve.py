@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -214,7 +215,18 @@ def _import_failed(place: str, error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         return f"{place} can't be imported: it needs {error.name!r}, which is not installed; install it"
     text = " ".join(str(error).split())
-    return f"{place} can't be imported: it raises {type(error).__name__}: {text}; fix it until `import` works"
+    raised = f"{type(error).__name__}: {text}{_line_of(place, error)}"
+    return f"{place} can't be imported: it raises {raised}; fix it until `import` works"
+
+
+def _line_of(place: str, error: BaseException) -> str:
+    """The line of the adapter at which its import ended: `` (line 7)``; of another file, that is named too."""
+    if isinstance(error, SyntaxError):
+        return ""  # its text has the line
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename).is_file()]
+    module = Path(place).name.removesuffix(".py").rpartition(".")[2]
+    own = [each for each in frames if Path(each.filename).stem == module]
+    return f" (line {own[-1].lineno})" if own else ""
 
 
 def _submodule(package: ModuleType) -> ModuleType | None:

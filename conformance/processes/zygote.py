@@ -22,7 +22,7 @@ from multiprocessing.reduction import recv_handle
 from typing import Any
 
 from conformance.contract import AdapterError, Implementation
-from conformance.processes import huge_pages
+from conformance.processes import alive, huge_pages, seen
 from conformance.processes.descendants import (
     KNOWN_TO,
     adopt_orphans,
@@ -123,6 +123,7 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
     os.makedirs(temporary, exist_ok=True)
     # A temporary folder of its own, so that what is left in it is this member's.
     os.environ["TMPDIR"] = tempfile.tempdir = temporary
+    os.environ[seen.SEEN_IN] = os.path.join(os.path.dirname(workdir), seen.FILE)
     os.environ[KNOWN_TO] = os.path.join(os.path.dirname(workdir), KNOWN)
     log = os.open(os.path.join(workdir, "output.txt"), os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -131,6 +132,7 @@ def _live(orders: Connection, implementation: Implementation, workdir: str) -> N
         os.dup2(descriptor, target)
     # A notebook's or a test's own files stand in for the three: those of a forked process would still be theirs.
     sys.stdin, sys.stdout, sys.stderr = (os.fdopen(to, "w" if to else "r", closefd=False) for to in (0, 1, 2))
+    alive.connect(orders)
     while True:
         try:
             tasks = orders.recv()

@@ -78,6 +78,14 @@ def block(outcome: Outcome, implementation: str) -> str:
     return printable("\n".join([text, *lines]))
 
 
+def badness(outcome: Outcome) -> tuple[bool, bool, bool, tuple[int, int]]:
+    """For sorting, worst first: what hangs or dies, then what is delivered wrongly, what isn't refused, and SHOULD."""
+    kind = outcome.case.finding.kind if outcome.case else ""
+    clause = CLAUSES[outcome.clause]
+    ends = kind.startswith(("hung", "died", "endless"))
+    return outcome.level == "SHOULD", clause.family == "refusals", not ends, clause.number
+
+
 def write_files(report: Report, wanted: Wanted) -> str:
     """Write what was asked for: reports, the template of known failures; and a reproduction script for each violation.
 

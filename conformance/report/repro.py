@@ -110,7 +110,9 @@ class _Plan:
     patience: float = 0.0
     claims: Claims = field(default_factory=Claims)
 
-    def run(self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None) -> tuple[RankRun, ...]:
+    def run(
+        self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None, stage: float | None = None
+    ) -> tuple[RankRun, ...]:
         """Note the tasks; every rank ends at once."""
         self.tasks.append(tasks)
         self.shifts.append(shift)

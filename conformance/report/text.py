@@ -9,12 +9,13 @@ import shlex
 import textwrap
 from collections.abc import Iterator
 from dataclasses import fields
+from html import escape
 from pathlib import Path
 
 from conformance.report.choice import has_script
 from conformance.report.guarantees import guarantee_line
 from conformance.report.spec_text import clause_text
-from conformance.report.unclaimed import joined_ids, unclaimed_line
+from conformance.report.unclaimed import joined_ids, unclaimed_claims, unclaimed_line
 from conformance.trial.campaign import Case
 from conformance.trial.clause import Level
 from conformance.trial.outcome import Outcome, Report
@@ -56,20 +57,38 @@ class PrintedReport(Report):
     def __str__(self) -> str:
         return summary(self)
 
+    def _repr_html_(self) -> str:
+        """The table as a notebook shows it, failures first, with the guarantees below."""
+        judged = [outcome for outcome in self.outcomes if outcome.status != "NOT CLAIMED"]
+        rows = [_cells(outcome) for outcome in sorted(judged, key=lambda outcome: not outcome.fails(self.strict))]
+        head = "".join(f"<th>{name}</th>" for name in ("clause", "outcome", "exercised", "smallest case"))
+        table = f"<table><tr>{head}</tr>{''.join(rows)}</table>"
+        told = (f"guarantees: {guarantee_line(self)}", f"{self.implementation}: {_counts(self)}")
+        return f"{table}{''.join(f'<p>{escape(printable(line))}</p>' for line in told)}"
+
+
+def _cells(outcome: Outcome) -> str:
+    case = outcome.case.scenario.code if outcome.case else outcome.note
+    title = escape(clause_text(outcome.clause).sentence)
+    cells = (_status(outcome), str(outcome.exercised), printable(case))
+    shown = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+    return f'<tr><td title="{title}">{outcome.clause}</td>{shown}</tr>'
+
 
 def printed(report: Report) -> PrintedReport:
     """The same report, in the form that prints."""
     return PrintedReport(**{each.name: getattr(report, each.name) for each in fields(report)})
 
 
-def summary(report: Report, color: bool = False, told: frozenset[str] = frozenset()) -> str:
+def summary(report: Report, color: bool = False, told: frozenset[str] = frozenset(), verbose: bool = False) -> str:
     """The closing table, the notes, what is not claimed and what is guaranteed, and the count of each outcome.
 
-    `told` are the clauses whose note the reader has seen already.
+    `told` are the clauses whose note the reader has seen already. What is not claimed is told by claim, and `verbose`
+    by the ids of the clauses.
     """
     judged = [outcome for outcome in report.outcomes if outcome.status != "NOT CLAIMED"]
     lines = [*_table(judged, color), ""] if judged else []
-    for name, text in _remarks(report, told):
+    for name, text in _remarks(report, told, verbose):
         sentence, *more = text.split("\n")
         lines += textwrap.wrap(
             f"{name}: {sentence}",
@@ -84,7 +103,7 @@ def summary(report: Report, color: bool = False, told: frozenset[str] = frozense
     return printable("\n".join(lines), but="\033" if color else "")
 
 
-def _remarks(report: Report, told: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _remarks(report: Report, told: frozenset[str], verbose: bool) -> Iterator[tuple[str, str]]:
     cases = [outcome.case.scenario for outcome in report.outcomes if outcome.case]
     if cases:
         plainest = min(cases, key=lambda case: len(case.code))
@@ -99,7 +118,8 @@ def _remarks(report: Report, told: frozenset[str]) -> Iterator[tuple[str, str]]:
     # One that has a note would not be judged with any claim.
     unclaimed = [each.clause for each in report.outcomes if each.status == "NOT CLAIMED" and not each.note]
     if unclaimed:
-        yield "not claimed", unclaimed_line(unclaimed, report.claims)
+        line = unclaimed_line if verbose else unclaimed_claims
+        yield "not claimed", line(unclaimed, report.claims)
     yield "guarantees", guarantee_line(report)
 
 

@@ -44,6 +44,16 @@ def unclaimed_line(clause_ids: list[str], claims: Claims) -> str:
     )
 
 
+def unclaimed_claims(clause_ids: list[str], claims: Claims) -> str:
+    """The claims that would add the clauses, each with how many: ``shuffle="global" (1), workers (5)``."""
+    numbers: dict[str, int] = {}
+    for clause_id in sorted(clause_ids, key=lambda clause_id: CLAUSES[clause_id].number):
+        needed = missing_claims(CLAUSES[clause_id], claims)
+        first = needed[0] if needed else clause_id
+        numbers[first] = numbers.get(first, 0) + 1
+    return ", ".join(f"{claim} ({number})" for claim, number in numbers.items())
+
+
 @cache
 def missing_claims(clause: Clause, claims: Claims) -> tuple[str, ...]:
     """The fewest claims, as a person writes them, with which the clause binds; empty if no few of them do it.

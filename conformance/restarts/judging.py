@@ -83,7 +83,7 @@ def difference(
     kind, note = _amiss(flat(head), flat(got), flat(expected))
     lines = (*lines_of(rank, "before the restart, ", head), *lines_of(rank, "after it, ", got, note))
     why = "who stops and goes on trains on what an uninterrupted run trains on"
-    return Finding(kind, steps_text(expected), lines, why)
+    return Finding(kind, f"rank {rank.rank}: {steps_text(expected)}", lines, why)
 
 
 def same(scenario: Scenario, claims: Claims, got: Steps, expected: Steps) -> bool:

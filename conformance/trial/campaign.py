@@ -6,7 +6,7 @@ processes, and only what shows there as well is reported.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +19,7 @@ from conformance.trace import Scenario, Trace
 from conformance.trial.clause import CLAUSES, Clause, Finding, Verdict
 from conformance.trial.drawing import draw, find
 from conformance.trial.family import FAMILIES, Family, observe, with_twins
+from conformance.trial.progress import Progress, Shows, nothing
 from conformance.trial.tiers import Tier
 
 # Scenarios that hang cost the whole patience each: a family tolerates this many, and again while looking for a smaller
@@ -55,6 +56,10 @@ class Result:
     cases: dict[str, Case] = field(default_factory=dict)
     # Violated once, and not again in new processes.
     unconfirmed: dict[str, Scenario] = field(default_factory=dict)
+    # Violated by a hang, which was not waited for a second time: hangs had taken too long.
+    unwaited: dict[str, Scenario] = field(default_factory=dict)
+    # How many scenarios were not tried, because others had hung or the time was over.
+    untried: int = 0
     # The smallest scenario of which a run failed without any clause saying so, and how it failed.
     unowned: tuple[Scenario, str] | None = None
     # Whether only some of the scenarios were tried, since each takes long with this implementation.
@@ -68,6 +73,8 @@ def joined(one: Result, other: Result) -> Result:
         exercised,
         {**other.cases, **one.cases},
         {**other.unconfirmed, **one.unconfirmed},
+        {**other.unwaited, **one.unwaited},
+        one.untried + other.untried,
         is_short=one.is_short or other.is_short,
     )
 
@@ -75,21 +82,34 @@ def joined(one: Result, other: Result) -> Result:
 class Campaign:
     """The runs and verdicts of one family, by its name, against one fleet.
 
-    `examples`: how many scenarios are drawn, if not as many as the family says for the tier.
+    `examples`: how many scenarios are drawn, if not as many as the family says for the tier. Once `is_over`, nothing
+    more is tried, and what was found is confirmed. `shows` is told how far it is.
     """
 
     def __init__(
-        self, fleet: Fleet, claims: Claims, family: str, tier: Tier, seed: int = 0, examples: int | None = None
+        self,
+        fleet: Fleet,
+        claims: Claims,
+        family: str,
+        tier: Tier,
+        seed: int = 0,
+        examples: int | None = None,
+        is_over: Callable[[], bool] = lambda: False,
+        shows: Shows = nothing,
     ) -> None:
         self.fleet = fleet
         self.claims = claims
         self.family: Family[Any] = FAMILIES[family]
         self.tier = tier
         self.seed = seed
+        self.is_over = is_over
+        self.shows = shows
         self.clauses = [clause for clause in family_clauses(family, claims) if clause.id not in fleet.beyond]
         self._examples = self.family.examples.get(tier.name, 0) if examples is None else examples
         self._verdicts: dict[Scenario, dict[str, Verdict]] = {}
         self._hangs: Counter[str] = Counter()
+        self._hung: set[Scenario] = set()
+        self._again: dict[Scenario, Trace] = {}
         self._unowned: dict[Scenario, str] = {}
 
     @property
@@ -120,26 +140,41 @@ class Campaign:
         tried = self.family.few(self.fleet.lanes[0], self.tier, found)
         result.is_short = len(tried) < len(found)
         ahead = self._run_ahead([scenario for scenario in tried if scenario.waits])
-        for scenario in tried:
-            if self._has_hung_enough(scenario) and scenario not in self._verdicts:
+        for at, scenario in enumerate(tried):
+            self.shows(Progress(self.family.name, at, len(tried), len(self._hung), len(violated)))
+            if scenario not in self._verdicts and (self._has_hung_enough(scenario) or self.is_over()):
+                result.untried += 1
                 continue
             for clause_id, verdict in self._judge(scenario, ahead.get(scenario)).items():
                 result.exercised[clause_id] += verdict is not None
                 if _news(verdict, known_kinds.get(clause_id, frozenset())):
                     violated.add(clause_id)
+        self.shows(Progress(self.family.name, len(tried), len(tried), len(self._hung), len(violated)))
         return result, violated
 
     def _failure_of_nobody(self) -> tuple[Scenario, str] | None:
         """The smallest scenario of which a run failed that no clause accuses, if it fails in new processes too."""
         for scenario in sorted(self._unowned, key=_size)[:_CONFIRMATIONS]:
+            if scenario in self._hung and self._may_not_confirm():
+                return scenario, self._unowned[scenario]
             self.fleet.renew()
-            trace = observe(self.fleet.lanes[0], self.family, scenario)
+            with self.fleet.whole_patience():
+                trace = observe(self.fleet.lanes[0], self.family, scenario)
             failure = unowned_failure(self.family, self.claims, trace, self._verdicts_on(trace))
             if failure:
                 return scenario, failure
         return None
 
+    def _may_not_wait(self, more: float = 0.0) -> bool:
+        """Whether the run has waited for hangs as long as it may."""
+        return self.fleet.hangs.seconds > (self.tier.hangs + more) * self.fleet.patience
+
+    def _may_not_confirm(self) -> bool:
+        return self.fleet.hangs.confirmed > 0 and self._may_not_wait(self.tier.again)
+
     def _has_hung_enough(self, scenario: Scenario) -> bool:
+        if self._may_not_wait() and self._hung:
+            return True
         about = self.family.blamed(scenario)
         return self._hangs[about] >= (_TOLERATED_HANGS_OF_EACH if about else _TOLERATED_HANGS)
 
@@ -152,11 +187,27 @@ class Campaign:
         others = sorted(self._violating(clause, known), key=_size)
         spread = others[:: max(1, len(others) // _CONFIRMATIONS)]
         for scenario in dict.fromkeys([smallest, *others[: _CONFIRMATIONS - 1], *spread]):
-            case, _ = replay(self.fleet, self.claims, clause, scenario)
+            if scenario in self._hung and scenario not in self._again and self._may_not_confirm():
+                result.unwaited[clause.id] = scenario
+                return
+            case = self._replayed(clause, scenario)
             if case:
                 result.cases[clause.id] = case
                 return
         result.unconfirmed[clause.id] = smallest
+
+    def _replayed(self, clause: Clause, scenario: Scenario) -> Case | None:
+        """The case as new processes show it. A hang is waited for once, for all the clauses that it violates."""
+        if scenario not in self._hung:
+            return replay(self.fleet, self.claims, clause, scenario)[0]
+        if scenario not in self._again:
+            self.fleet.hangs.confirmed += 1
+            self.fleet.renew()
+            with self.fleet.whole_patience():
+                self._again[scenario] = observe(self.fleet.lanes[0], self.family, scenario)
+        with self.fleet.whole_patience():
+            verdict, self._again[scenario] = verdict_of(self.fleet, self.claims, clause, self._again[scenario])
+        return Case(clause.id, scenario, verdict[0], self._again[scenario]) if verdict else None
 
     def _violating(self, clause: Clause, known: frozenset[str]) -> list[Scenario]:
         return [scenario for scenario, verdicts in self._verdicts.items() if _news(verdicts[clause.id], known)]
@@ -206,6 +257,8 @@ class Campaign:
         if scenario not in self._verdicts:
             trace = trace or self.observed(self.fleet.lanes[0], scenario)
             self._hangs[self.family.blamed(scenario)] += trace.hung
+            if trace.hung:
+                self._hung.add(scenario)
             self._verdicts[scenario] = self._verdicts_on(trace)
             failure = unowned_failure(self.family, self.claims, trace, self._verdicts[scenario])
             if failure:
@@ -232,18 +285,27 @@ class Campaign:
         if self.family.drawn is None:
             return violating[0]
         limit = self._hangs.total() + _TOLERATED_HANGS
+        is_about_hangs = self._hung.issuperset(violating)
+        # The first such case of a run is always made smaller, and confirmed.
+        must_not_wait = is_about_hangs and self.fleet.hangs.searches > 0 and self._may_not_wait()
+        self.fleet.hangs.searches += is_about_hangs
 
         def violates(scenario: Scenario) -> bool:
-            if self._hangs.total() >= limit and scenario not in self._verdicts:
+            has_hung_enough = self._hangs.total() >= limit or must_not_wait
+            if scenario not in self._verdicts and (has_hung_enough or self.is_over()):
                 return False
             if self._within(scenario) != scenario:
                 return False
             return _news(self._judge(scenario)[clause.id], known)
 
+        if is_about_hangs and any(map(self._has_hung_enough, violating)):
+            # Nearly everything hangs: none of the few hangs that are left is to be spent on what is larger.
+            shorter: Scenario = self.family.smaller(min(violating, key=_size), violates)
+            return shorter
         try:
             found = find(self._drawn(), violates, self._examples, self.seed)
         except NoSuchExample:
-            found = min(violating, key=_size)
+            found = min(self._violating(clause, known), key=_size)
         smallest: Scenario = self.family.smaller(found, violates)
         return smallest
 
@@ -260,7 +322,8 @@ def verdict_of(fleet: Fleet, claims: Claims, clause: Clause, trace: Trace) -> tu
 def replay(fleet: Fleet, claims: Claims, clause: Clause, scenario: Scenario) -> tuple[Case | None, bool]:
     """Run one scenario in new processes: the case if the clause is violated, and whether it could have been."""
     fleet.renew()
-    verdict, trace = verdict_of(fleet, claims, clause, observe(fleet.lanes[0], FAMILIES[clause.family], scenario))
+    with fleet.whole_patience():
+        verdict, trace = verdict_of(fleet, claims, clause, observe(fleet.lanes[0], FAMILIES[clause.family], scenario))
     return (Case(clause.id, scenario, verdict[0], trace) if verdict else None), verdict is not None
 
 

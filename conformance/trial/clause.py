@@ -4,11 +4,12 @@ A judge is a plain function of (scenario, claims, trace). It gives None if the c
 trace (then the trace does not count as an exercise), else the list of its findings, empty when the clause holds.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from conformance.contract import Claims
+from conformance.contract import AdapterError, Claims
 from conformance.trace import Trace
 
 Level = Literal["MUST", "SHOULD"]
@@ -88,3 +89,25 @@ def clause(
         return judge
 
     return register
+
+
+def named(words: str) -> list[Clause]:
+    """The clauses that words name as pytest's -k does: parts of ids with `and`, `or`, `not` and parentheses.
+
+    AdapterError if the words can't be read, or name no clause.
+    """
+    parts = re.findall(r"[()]|[^\s()]+", words)
+    chosen = [clause for clause in CLAUSES.values() if _holds(parts, clause.id, words)]
+    if not chosen:
+        raise AdapterError(f"-k {words!r} names no clause; name some as in 'PART or COUNT-1' (loaderspec explain)")
+    return chosen
+
+
+def _holds(parts: list[str], clause_id: str, words: str) -> bool:
+    known = ("and", "or", "not", "(", ")")
+    # Nothing but these words and two values is left to be evaluated.
+    told = [part if part in known else str(part.lower() in clause_id.lower()) for part in parts]
+    try:
+        return bool(eval(" ".join(told), {"__builtins__": {}}))
+    except (SyntaxError, TypeError) as error:
+        raise AdapterError(f"-k {words!r} can't be read; write it as in 'PART or COUNT-1'") from error

@@ -71,6 +71,11 @@ def parse_case(case_id: str) -> tuple[str, Scenario]:
     clause = "-".join(case_id.split("-", 2)[:2])
     if clause not in CLAUSES:
         raise AdapterError(f"the case {case_id!r} names no clause; a case looks like PART-1-n1,w2,b1,keep")
+    if case_id == clause:
+        raise AdapterError(
+            f"{case_id!r} names a clause and no case of it; say what is asked for as well, as in "
+            f"{clause}-n1,w2,b1,keep, or judge the whole clause with -k {clause}"
+        )
     try:
         return clause, FAMILIES[CLAUSES[clause].family].read(case_id[len(clause) + 1 :])
     except ValueError as error:

@@ -3,6 +3,7 @@
 Families run when the first of their clauses is asked for, so that a run of one clause costs one family.
 """
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -20,8 +21,9 @@ from conformance.trial.clause import CLAUSES, Clause
 from conformance.trial.family import FAMILIES
 from conformance.trial.known import Known, parse_known
 from conformance.trial.outcome import KnownCase, Outcome, Report
+from conformance.trial.progress import Shows, nothing
 from conformance.trial.tiers import TIERS, Tier
-from conformance.trial.unjudged import hidden_by, not_again, of_nobody, too_seldom
+from conformance.trial.unjudged import hidden_by, not_again, of_nobody, too_seldom, unwaited
 
 _LONGEST_PATIENCE = 86_400.0
 _LEFT_WITHOUT = {"ranks": 0.5, "drop_last": 0.5, "batch_size": 0.2}
@@ -31,7 +33,10 @@ EXIT_BROKEN, EXIT_INVALID = 3, 4
 
 @dataclass(frozen=True)
 class Options:
-    """What a person may choose of a run. `case` replays one case instead of trying anything."""
+    """What a person may choose of a run. `case` replays one case instead of trying anything.
+
+    After `time_limit` seconds nothing more is tried: the run ends with the verdicts so far.
+    """
 
     tier: str = "gate"
     seed: int = 0
@@ -39,6 +44,7 @@ class Options:
     strict: bool = False
     known: Mapping[str, Any] = field(default_factory=dict)
     case: tuple[str, Scenario] | None = None
+    time_limit: float | None = None
 
     def __post_init__(self) -> None:
         if self.tier not in TIERS:
@@ -48,12 +54,16 @@ class Options:
             raise AdapterError(
                 f"a patience of {self.patience:g} s {what}; give seconds above 0 and at most {_LONGEST_PATIENCE:g}"
             )
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise AdapterError(f"a time limit of {self.time_limit:g} s leaves no time; give seconds above 0")
 
 
 class Session:
     """A fleet with its outcomes so far. Use it as a context manager. AdapterError if the adapter can't be used."""
 
-    def __init__(self, source: Source, name: str, options: Options) -> None:
+    def __init__(self, source: Source, name: str, options: Options, shows: Shows = nothing) -> None:
+        self.shows = shows
+        self._began = time.monotonic()
         self.name = name
         self.options = options
         self.tier: Tier = TIERS[options.tier]
@@ -133,6 +143,9 @@ class Session:
     def _outcome(self, clause: Clause, blank: Outcome) -> Outcome:
         if self.options.case:
             return self._replayed(clause, blank)
+        if self._is_over() and clause.family not in self._results:
+            note = f"not tried: the time limit of {self.options.time_limit:g} s was reached"
+            return replace(blank, status="NOT EXERCISED", note=note)
         stale = self._replay_known(clause)
         if stale:
             return replace(blank, status="INVALID", note=stale)
@@ -171,9 +184,16 @@ class Session:
 
     def _result(self, family: str) -> Result:
         if family not in self._results:
-            campaign = Campaign(self.fleet, self.claims, family, self.tier, self.options.seed)
+            campaign = Campaign(
+                self.fleet, self.claims, family, self.tier, self.options.seed, is_over=self._is_over, shows=self.shows
+            )
             self._results[family] = campaign.run(self.known_kinds_of(family))
         return self._results[family]
+
+    def _is_over(self) -> bool:
+        """Whether the time that the run may take is over."""
+        limit = self.options.time_limit
+        return limit is not None and time.monotonic() - self._began > limit
 
     def known_kinds_of(self, family: str) -> dict[str, frozenset[str]]:
         """The kinds of finding that are tolerated of each clause; known failures of a family are replayed once."""
@@ -248,6 +268,8 @@ class Session:
         if clause.id in result.unconfirmed:
             note = not_again(clause, result.unconfirmed[clause.id])
             return replace(outcome, status="NOT EXERCISED", note=note)
+        if clause.id in result.unwaited:
+            return replace(outcome, status="NOT EXERCISED", note=unwaited(clause, result.unwaited[clause.id]))
         if clause.id in self._known_kinds:
             return replace(outcome, status="KNOWN", note=self._reasons(clause))
         floor = self.floor_of(clause, result.is_short)
@@ -257,6 +279,6 @@ class Session:
             if hiding and hiding[0] not in result.cases:
                 note = f"can't be judged while {hiding[0]} is a known failure: {self._reasons(CLAUSES[hiding[0]])}"
                 return replace(outcome, status="KNOWN", note=note)
-            note = too_seldom(clause, exercised, floor, result.cases)
+            note = too_seldom(clause, exercised, floor, result.cases, result.untried)
             return replace(outcome, status="NOT EXERCISED", note=note)
         return replace(outcome, status="HOLDS")

@@ -5,18 +5,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Tier:
-    """How much a run tries: draws of the statistics, and the share of a clause's floor that must be reached."""
+    """How much a run tries: draws of the statistics, and the share of a clause's floor that must be reached.
+
+    `hangs`: so many times the patience may be waited for hangs, and `again` more for those that are reported.
+    """
 
     name: str
     small_draws: int
     floor_share: float
+    hangs: float = float("inf")
+    again: float = 1.5
 
 
 TIERS = {
     tier.name: tier
     for tier in (
-        Tier("quick", small_draws=480, floor_share=0.05),
-        Tier("gate", small_draws=4000, floor_share=1.0),
+        Tier("quick", small_draws=480, floor_share=0.05, hangs=2),
+        Tier("gate", small_draws=4000, floor_share=1.0, hangs=30),
         Tier("deep", small_draws=40_000, floor_share=10.0),
     )
 }

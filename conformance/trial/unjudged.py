@@ -13,13 +13,20 @@ def hidden_by(clause: Clause) -> tuple[str, ...]:
     return FAMILIES[clause.family].hides.get(clause.id, ())
 
 
-def too_seldom(clause: Clause, exercised: int, floor: int, violated: Collection[str]) -> str:
-    """Why fewer cases than the floor could have shown a fault; `violated` are the clauses that were, in this family."""
+def too_seldom(clause: Clause, exercised: int, floor: int, violated: Collection[str], untried: int = 0) -> str:
+    """Why fewer cases than the floor could have shown a fault; `violated` are the clauses that were, in this family.
+
+    `untried`: how many cases of the family were not tried, because others hung or the time was over.
+    """
     told = f"{count(exercised, 'case')} could have shown a fault, but {floor} {'is' if floor == 1 else 'are'} needed"
     blamed = (*hidden_by(clause), *FAMILIES[clause.family].of_failed_runs)
+    skipped = f"{count(untried, 'case')} of its family were not tried, after hangs or at the end of the time"
     first = next((each for each in blamed if each in violated and each != clause.id), None)
     if first:
-        return f"could not be judged because {first} is violated: {told}; fix {first} first"
+        hint = f"{skipped}; fix" if untried else "fix"
+        return f"could not be judged because {first} is violated: {told}; {hint} {first} first"
+    if untried:
+        return f"{told}; {skipped}"
     return f"{told}; a higher --tier or another --seed tries others"
 
 
@@ -30,6 +37,15 @@ def not_again(clause: Clause, scenario: Scenario) -> str:
         f"violated once in {case}, but not when rerun in fresh processes: what the loader does there "
         "depends on chance (a race, the clock) or on what its process had loaded before; "
         f"look further with --case={case}"
+    )
+
+
+def unwaited(clause: Clause, scenario: Scenario) -> str:
+    """What is known of a hang that was not waited for again."""
+    case = f"{clause.id}-{scenario.code}"
+    return (
+        f"violated once, by a hang in {case}, which was not run again in fresh processes: hangs have taken as long as "
+        f"this tier waits for them; look further with --case={case}"
     )
 
 

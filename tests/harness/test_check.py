@@ -68,3 +68,13 @@ def test_an_adapter_that_is_wrong_is_invalid() -> None:
     assert {"INVALID"} == {outcome.status for outcome in report.outcomes}
     assert "ends its process: the process ended with exit code 7" in report.outcomes[0].note
     assert not report.passed
+
+
+def test_a_notebook_shows_a_table() -> None:
+    """The report's HTML has a row a clause, the failing ones first, and the text of the adapter's is escaped."""
+    report = check(lambda request: [[1000]], dict(when_keeping="uneven"), tier="quick")
+    shown = report._repr_html_()  # type: ignore[attr-defined]
+    rows = shown.split("<tr>")[2:]
+    assert len(rows) == sum(each.status != "NOT CLAIMED" for each in report.outcomes)
+    assert "<td>VIOLATED</td>" in rows[0]
+    assert "&lt;lambda&gt;: " in shown

@@ -39,7 +39,8 @@ def test_datasets_come_in_one_order() -> None:
     [
         ("pad", "claims is 'pad', but must be a dict such as dict(when_keeping='pad'); make it one"),
         ([("length", True)], "but must be a dict"),
-        (dict(shufle="global"), "the claim 'shufle' is unknown; the claims are datasets, ranks, when_dropping,"),
+        (dict(shufle="global"), "the claim 'shufle' is unknown; did you mean 'shuffle'? the claims are datasets,"),
+        (dict(lenght=True, worker=True), "the claims 'lenght', 'worker' are unknown; did you mean 'length'? did you"),
         (dict(shuffle="globally"), "the claim shuffle='globally' is not one of 'global', 'buffered'; choose one"),
         (dict(shuffle=True), "the claim shuffle=True is not one of 'global', 'buffered'"),
         (dict(when_keeping="repeat"), "the claim when_keeping='repeat' is not one of 'drop', 'pad', 'uneven', 'once'"),

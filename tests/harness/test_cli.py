@@ -18,10 +18,10 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_green_run_ends_with_0(capfd: pytest.CaptureFixture[str]) -> None:
-    """The table and the counts are printed, and no file is left."""
+    """The table and the counts are printed; what is judged and how long it took is told beside; no file is left."""
     assert 0 == main(["run", runs.PLAIN, "--tier=quick"])
     out, err = capfd.readouterr()
-    assert "" == err
+    assert re.fullmatch(rf"judging {re.escape(runs.PLAIN)}: quick, \d+ families\njudged in [\d.]+ s\n", err)
     assert re.search(r"^PART-1 +HOLDS", out, re.M)
     assert [] == list(Path().iterdir())
 
@@ -91,7 +91,61 @@ def test_a_bad_plan_gets_a_sentence(words: list[str], capsys: pytest.CaptureFixt
     assert words[0].partition("=")[2] in err
 
 
-@pytest.mark.parametrize("words", [[], ["judge"], ["run"]])
+def test_the_command_alone_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever types nothing is told what there is."""
+    assert 0 == main([])
+    assert "usage: loaderspec" in capsys.readouterr().out
+
+
+def test_a_command_that_is_mistyped_is_guessed(capsys: pytest.CaptureFixture[str]) -> None:
+    """The nearest one is named."""
+    with pytest.raises(SystemExit):
+        main(["explan"])
+    assert "there is no command 'explan'; did you mean 'explain'?" in capsys.readouterr().err
+
+
+def test_a_chapter_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line for each of its clauses."""
+    assert 0 == main(["explain", "LEAK"])
+    assert [f"LEAK-{number}" for number in range(1, 6)] == [
+        line.split()[0] for line in capsys.readouterr().out.splitlines()
+    ]
+
+
+def test_a_clause_is_found_in_the_code(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its judge, its text, the reference and the known-bad loaders, each by file and line."""
+    assert 0 == main(["explain", "BATCH-1", "--where"])
+    lines = capsys.readouterr().out.splitlines()
+    assert {"judge", "text", "reference", "known-bad"} == {line.split()[0] for line in lines}
+    assert "specs/1-arithmetic.md#batch-1" in lines[1]
+
+
+def test_a_case_is_explained_and_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """In words; and with a loader, what each rank delivers in it."""
+    assert 0 == main(["explain", "--case=PART-1-n3,w2,b1,keep", f"--impl={runs.PLAIN}"])
+    assert [
+        "PART-1-n3,w2,b1,keep: 3 samples, 2 ranks, micro-batch 1, drop_last=False",
+        "main:",
+        "  rank 0, epoch 0: 0 | 2",
+        "  rank 1, epoch 0: 1",
+    ] == capsys.readouterr().out.splitlines()
+
+
+def test_some_clauses_are_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    """By words as pytest's -k takes them; what names none is refused."""
+    assert 0 == main(["run", runs.PLAIN, "--tier=quick", "-q", "-k", "batch-4 or (PART-1 and not PART-1)"])
+    assert capsys.readouterr().out.endswith("plain_loader.py: 1 HOLD\n")
+    for words in ("NOTHING", "PART or", "PART COUNT"):
+        assert 4 == main(["run", runs.PLAIN, "-q", "-k", words])
+
+
+def test_a_clause_without_a_case_is_no_case(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is lacking is said."""
+    assert 4 == main(["run", runs.PLAIN, "-q", "--case=PART-1"])
+    assert "'PART-1' names a clause and no case of it; say what is asked for" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["judge"], ["run"]])
 def test_a_bad_call_shows_the_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """argparse's own code and text."""
     with pytest.raises(SystemExit) as left:

@@ -51,8 +51,8 @@ BELOW = {
         "contract",
     ),
     "conftest": ("plugin",),
-    # `check()` and `record()`, which import when they are asked for.
-    "": ("report", "trial", "processes", "records"),
+    # `check()`, `parametrize_with_clauses()` and `record()`, which import when they are asked for.
+    "": ("plugin", "report", "trial", "processes", "records"),
 }
 
 

@@ -4,9 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError, Claims
-from conformance.report.output import Wanted, block, refuse_unwritable, write_files
+from conformance.loader.scenario import Scenario
+from conformance.report.output import Wanted, badness, block, refuse_unwritable, write_files
 from conformance.report.text import COLUMNS, REPRO_FOLDER
+from conformance.trace import Trace
+from conformance.trial.campaign import Case
+from conformance.trial.clause import Finding
 from conformance.trial.outcome import Outcome, Report
 from tests.report.test_text import DUPLICATE
 
@@ -55,3 +60,16 @@ def test_a_note_fits_its_columns() -> None:
     lines = block(Outcome("PART-1", "MUST", "NOT EXERCISED", 0, note=note), "torch").split("\n")
     assert max(map(len, lines)) <= COLUMNS
     assert 6 == " ".join(lines).count(case)
+
+
+def test_the_worst_is_shown_first() -> None:
+    """A hang, then lost samples, then nonsense that is not refused, and what is only good practice last."""
+
+    def violated(clause: str, kind: str) -> Outcome:
+        case = Case(clause, Scenario(1), Finding(kind, "", (), ""), Trace(Scenario(1), ()))
+        return Outcome(clause, CLAUSES[clause].level, "VIOLATED", 1, case)
+
+    worst = [violated("LEAK-4", "hung-in-step"), violated("PART-2", "lost"), violated("BATCH-4", "accepted")]
+    worst.append(violated("BATCH-5", "accepted"))
+    shown = [worst[at] for at in (3, 0, 2, 1)]
+    assert worst == sorted(shown, key=badness)

@@ -191,11 +191,16 @@ how to read a case: n1,w2,b1,keep is 1 sample, 2 ranks, micro-batch 1, drop_last
 note: PART-7: 3 cases could have shown a fault, but 20 are needed
 note: ORDER-10: mypkg seeds torch on purpose
 note: restarts within a shuffled epoch were not judged
-not claimed: ORDER-3 (shuffle)
+not claimed: shuffle (1)
 guarantees: unshuffled, without drop_last delivers at least once; equal steps on every rank
 mypkg: 2 HOLD, 1 VIOLATED, 1 VIOLATED (SHOULD), 1 KNOWN, 1 NOT EXERCISED, 1 NOT CLAIMED"""
     notes = ("restarts within a shuffled epoch were not judged",)
     assert expected == summary(report(*OUTCOMES, notes=notes))
+
+
+def test_the_ids_of_what_is_not_claimed_are_told_at_length() -> None:
+    """Who asks for more is told which clauses a claim would add."""
+    assert "\nnot claimed: ORDER-3 (shuffle)\n" in summary(report(*OUTCOMES), verbose=True)
 
 
 def test_the_shortest_case_shows_how_to_read_them() -> None:
@@ -230,7 +235,7 @@ def test_a_long_note_is_wrapped() -> None:
 def test_a_run_without_a_judged_clause_has_no_table() -> None:
     """Where nothing is claimed, what would be judged with which claim is all there is to say."""
     assert [
-        'not claimed: PART-8 (shuffle="global")',
+        'not claimed: shuffle="global" (1)',
         "guarantees: nothing is guaranteed: none of the judged clauses supports a guarantee",
         "mypkg: 1 NOT CLAIMED",
     ] == summary(report(Outcome("PART-8", "MUST", "NOT CLAIMED", 0))).split("\n")

@@ -28,6 +28,14 @@ class Padding(plain_loader.PlainLoader):
         return shard if request.drop_last else [*shard, *[0] * (most - len(shard))]
 
 
+class Losing(plain_loader.PlainLoader):
+    """Is without the first sample of every rank."""
+
+    def shard(self) -> list[int]:
+        """All but the first."""
+        return super().shard()[1:]
+
+
 def found(load: Any, given: dict[str, Any]) -> Findings:
     """What a loader can promise, at the quick tier."""
     source, name = source_of(load, given)
@@ -88,6 +96,14 @@ def test_an_answer_is_given_again_where_nothing_that_it_read_has_changed() -> No
     assert ["None", "None", "pad"] == [kept.answer("question", given, ask) for given in (one, same, other)]
     assert 2 == len(asked)
     assert one == Claims() != memory.noted(one)
+
+
+def test_what_no_case_could_refute_is_not_said_to_hold() -> None:
+    """Where no policy holds, no shard has a known size, and so no layout either."""
+    loses = found(lambda request: Losing(request), {})
+    tried = {(each.claim, each.value): each.reason for each in loses.tried}
+    assert "not found out: no case could have refuted it" == tried["layout", "contiguous"]
+    assert None is loses.claims.layout
 
 
 ADAPTER = """\

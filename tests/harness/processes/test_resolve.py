@@ -152,10 +152,10 @@ NOT_FOUND = {
     "folder.py": "there is no file folder.py",
     "needs.py": "needs.py can't be imported: it needs 'no_such_module', which is not installed; install it",
     "harness_needs": "harness_needs can't be imported: it needs 'no_such_module', which is not installed; install it",
-    "raises.py": "raises.py can't be imported: it raises ValueError: no luck; fix it until `import` works",
+    "raises.py": "raises.py can't be imported: it raises ValueError: no luck (line 1); fix it until `import` works",
     "harness_raises": "harness_raises can't be imported: it raises ValueError: no luck",
-    "leaves.py": "leaves.py can't be imported: it raises SystemExit: 3; fix it",
-    "harness_leaves": "harness_leaves can't be imported: it raises SystemExit: 3; fix it",
+    "leaves.py": "leaves.py can't be imported: it raises SystemExit: 3 (line 2); fix it",
+    "harness_leaves": "harness_leaves can't be imported: it raises SystemExit: 3 (line 2); fix it",
     "wrong.py": "wrong.py can't be imported: it raises SyntaxError: ",
     "nothing.py": "nothing.py has no load(request), no submodule 'loaderspec' that has one, and no Options and "
     "DataLoader of PopTorch's shape; nor is it a class or function with parameters of the usual names (dataset, "
@@ -172,7 +172,7 @@ NOT_FOUND = {
     ":load": "':load' names no implementation",
     "adapter.py:": "'adapter.py:' names no implementation",
     "..relative": "'..relative' names no implementation",
-    "lines.py": "lines.py can't be imported: it raises RuntimeError: one two; fix it",
+    "lines.py": "lines.py can't be imported: it raises RuntimeError: one two (line 1); fix it",
     "some/folder": "there is no module 'some/folder'",
 }
 
