@@ -64,8 +64,10 @@ class Late:
         return going, more
 
     def look_long(self, at: int) -> None:
-        """Hold a step of the first epoch until the loader has become quiet, and look at it again."""
-        going, more = self._steps(self.numbers[0], at)
+        """Hold a step of the first epoch, or the second, until the loader is quiet, and look at it again."""
+        *before, number = self.numbers[: 2 if "later" in self.going.scenario.words else 1]
+        read_epochs(self.reader, tuple(before), self.epochs)
+        going, more = self._steps(number, at)
         if more and replace(self.reader, keep_batches=True).step(going):
             batch = going.batches.pop()
             self.remarks.append(("held", str(quiet(self.watch))))
@@ -75,7 +77,7 @@ class Late:
             del batch
             self.reader.rest(going)
         self.epochs.append(going.epoch())
-        self._rest()
+        read_epochs(self.reader, self.numbers[len(before) + 1 :], self.epochs)
 
     def begin_late(self) -> None:
         """Make the first iterator when the loader has become quiet."""

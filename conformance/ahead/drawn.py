@@ -127,6 +127,22 @@ def each_way_ahead(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         yield from _each_way(what, first, claims)
         for style in others if what in _FAULTS else ():
             yield _doing(what, 1, Scenario(5, batch_size=2, epochs=2, dataset=style))
+    if tier.name != "quick":
+        yield from _further(claims)
+
+
+def _further(claims: Claims) -> Iterator[Scenario]:
+    """How far is read in later epochs, and with a large buffer."""
+    if "buffer_size" not in claims.hooks:
+        return
+    for style in _styles("whole", claims)[:1]:
+        for workers in sorted({0, min(2, most_workers("look", style, claims))}):
+            plain = Scenario(60, num_workers=workers, epochs=3, dataset=style)
+            for size in (2, 16):
+                yield simpler(_doing("look", 2, plain), buffer_size=size, details="later")
+            yield simpler(_doing("look", 1, plain), buffer_size=16, epochs=1)
+            if "load_indefinitely" in claims.hooks:
+                yield simpler(_doing("between", 0, plain), buffer_size=7)
 
 
 def _each_way(what: str, style: Style, claims: Claims) -> Iterator[Scenario]:

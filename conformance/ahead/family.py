@@ -19,7 +19,7 @@ FAMILIES = (
         from_code,
         runs,
         drawn.each_way_ahead,
-        {"quick": 8, "gate": 50, "deep": 1000},
+        {"quick": 8, "gate": 30, "deep": 1000},
         drawn.reading_ahead,
         simplified,
         may_fail=may_fail,

@@ -36,8 +36,10 @@ def _steps_read(reads: int, scenario: Scenario, when: str) -> tuple[str, ...]:
 def no_further_than_the_buffer(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """No more than buffer_size steps, and the one that each worker is at, are read beyond the one that is held."""
     (rank, *_) = trace.main.ranks
-    if rank.failure or not scenario.buffer_size or conduct_of(scenario) not in ("look", "before"):
+    if rank.failure or not scenario.buffer_size or conduct_of(scenario) not in ("look", "before", "between"):
         return None
+    if conduct_of(scenario) == "between" or "later" in scenario.words:
+        return _no_further_in_the_second(scenario, rank)
     looks = conduct_of(scenario) == "look"
     held = int(scenario.conduct.partition("@")[2]) + 1 if looks else 0
     steps = held + scenario.buffer_size + scenario.num_workers
@@ -50,6 +52,25 @@ def no_further_than_the_buffer(scenario: Scenario, claims: Claims, trace: Trace)
     expected = f"at most {count(steps, 'step')} by then"
     why = f"buffer_size={scenario.buffer_size} is how many steps there is room for beside the one that is held"
     return [Finding("too-far-ahead", expected, _steps_read(reads, scenario, when), why)]
+
+
+def _no_further_in_the_second(scenario: Scenario, rank: RankRun) -> Verdict:
+    """The same in the second epoch: what was read beyond the first one, of which each sample was read once."""
+    looks = conduct_of(scenario) == "look"
+    held = int(scenario.conduct.partition("@")[2]) + 1 if looks else 0
+    most = (held + scenario.buffer_size + scenario.num_workers) * scenario.combined_batch
+    reads, wanted = _reads(rank, "held" if looks else "between"), 3 if looks else 2
+    # Whoever keeps what it has read says nothing of how far it is.
+    anew = scenario.epochs >= wanted and _reads(rank, "read") >= wanted * scenario.samples
+    if most >= scenario.samples or not anew or scenario.drop_last:
+        return None
+    if reads - scenario.samples <= most:
+        return []
+    when = f"while step {held - 1} of epoch 1 was held" if looks else "before epoch 1 was asked for"
+    expected = f"at most {count(most // scenario.combined_batch, 'step')} of epoch 1 by then"
+    why = f"buffer_size={scenario.buffer_size} is how many steps there is room for, in every epoch"
+    lines = _steps_read(reads - scenario.samples, scenario, f"beyond epoch 0, {when}")
+    return [Finding("too-far-ahead", expected, lines, why)]
 
 
 @clause("ASYNC-4", family="async", dataset="any", applies=ahead("early_preload"), floor=2)

@@ -16,7 +16,9 @@ def _last(count: int) -> tuple[int, ...]:
 
 
 CONDUCTS: Mapping[str, Conduct] = {
-    "look": Conduct("step {} looked at for long", _MODULE, waits=True),
+    "look": Conduct(
+        "step {} looked at for long", _MODULE, waits=True, details={"later": "of the second epoch, not of the first"}
+    ),
     "before": Conduct("the first iterator made late", _MODULE, waits=True),
     "between": Conduct("the second epoch asked for late", _MODULE, waits=True),
     "later": Conduct("the first iterator made late, for the last epoch", _MODULE, waits=True, epochs=_last),

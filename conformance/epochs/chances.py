@@ -28,7 +28,7 @@ cells whose sum is n, and was found to be up to 1.4 more in 60,000 orders each o
 
 from math import log, sqrt
 
-_LEAST_CHANCE = log(1e-12)
+LEAST_CHANCE = log(1e-12)
 FEW_CELLS, MANY_CELLS = 6.0, 7.0
 """Standard deviations at which a chi-square value is too large."""
 REPEATED = 8.0
@@ -43,10 +43,10 @@ def chi_square_limit(freedom: int, deviations: float) -> float:
 
 def more_than_chance(hits: int, mean: float) -> bool:
     """Whether a Poisson count is too large: Chernoff's bound on its upper tail."""
-    return hits > mean and hits - mean - hits * log(hits / mean) < _LEAST_CHANCE
+    return hits > mean and hits - mean - hits * log(hits / mean) < LEAST_CHANCE
 
 
-def improbable(hits: int, trials: int, share: float) -> bool:
+def improbable(hits: int, trials: int, share: float, least: float = LEAST_CHANCE) -> bool:
     """Whether so many hits, or so few, are too improbable: Chernoff's bound on both tails of a binomial."""
     rate = hits / trials
     parts = ((rate, share), (1 - rate, 1 - share))
@@ -54,4 +54,4 @@ def improbable(hits: int, trials: int, share: float) -> bool:
         observed * log(observed / expected) for observed, expected in parts if observed > 0 and expected > 0
     )
     impossible = any(observed > 0 and expected <= 0 for observed, expected in parts)
-    return impossible or -trials * divergence < _LEAST_CHANCE
+    return impossible or -trials * divergence < least

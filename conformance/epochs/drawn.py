@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 
 from conformance.contract import Claims
-from conformance.loader.scenario import Scenario, Variant
+from conformance.loader.scenario import VARIANTS, Scenario, Variant, simpler
 from conformance.trial.tiers import Tier
 
 # Mostly none: large datasets cost time, and few faults need them.
@@ -60,11 +60,51 @@ def variants(claims: Claims) -> tuple[Variant, ...]:
     return tuple(names)
 
 
+# Samples, ranks and micro-batch of cases that are not small: around powers of two, round, prime, and on many ranks.
+_UNSMALL = (
+    *((samples, 1, 32) for samples in (1023, 1024, 1025)),
+    *((samples, 1, 256) for samples in (255, 256, 257)),
+    *((samples, 2, 16) for samples in (127, 128, 129)),
+    *((samples, 8, 16) for samples in (2047, 2048, 2049)),
+    *((513, 4, 64), (511, 1, 511), (300, 1, 1), (1000, 1, 100), (997, 3, 10), (9973, 1, 97), (10_007, 3, 100)),
+    *((4096, 1, 128), (4099, 1, 128), (30_000, 1, 1000), (65_536, 1, 4096), (65_537, 2, 1000)),
+    *((432, 61, 2), (1000, 128, 3), (129, 130, 1)),
+)
+
+
+def always_tried(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    """What is tried of map-style datasets before anything is drawn."""
+    yield from many_ranks(claims, tier)
+    yield from _unsmall(claims, tier)
+
+
+def _unsmall(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    """Cases that are not small, kept and dropped, shuffled and not: what breaks at size breaks here."""
+    for at, (samples, ranks, batch_size) in enumerate(_UNSMALL if tier.name != "quick" else _UNSMALL[::5]):
+        if ranks > 8 and claims.ranks == "process_group":
+            continue
+        plain = Scenario(samples, ranks, batch_size, drop_last=at % 2 == 1, epochs=1 + at % 2)
+        yield plain
+        shuffle = claims.shuffle is not None
+        yield simpler(plain, drop_last=not plain.drop_last, shuffle=shuffle, seed=at * shuffle)
+    if claims.device_options and tier.name != "quick":
+        for drop_last in (False, True):
+            yield Scenario(5000, 2, 16, 2, 2, 3, drop_last=drop_last)
+    if claims.shuffle and tier.name != "quick":
+        for variant in variants(claims):
+            yield Scenario(4099, 2, 64, shuffle=True, epochs=2, seed=11, variant=variant)
+
+
 def many_ranks(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """More ranks and more epochs than are drawn: a loader may treat the ninth as the first."""
     if claims.shuffle:
         # So many epochs that orders which come round again are seen to.
         yield Scenario(16, shuffle=True, epochs=24)
+        if tier.name != "quick":
+            yield from _at_the_edges(claims)
+    if tier.name != "quick":
+        for shuffle in {False, claims.shuffle is not None}:
+            yield Scenario(6, batch_size=2, shuffle=shuffle, fault="slow@3")
     if claims.ranks == "process_group":  # a process group of sixteen costs seconds
         return
     for samples, ranks, batch_size in ((40, 9, 1), (100, 16, 2)):
@@ -72,6 +112,18 @@ def many_ranks(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             yield Scenario(samples, ranks, batch_size, drop_last=drop_last)
             if claims.shuffle:
                 yield Scenario(samples, ranks, batch_size, drop_last=drop_last, shuffle=True)
+
+
+def _at_the_edges(claims: Claims) -> Iterator[Scenario]:
+    """Seeds that differ in a high bit alone; many epochs, and epochs far apart and backwards."""
+    yield Scenario(24, shuffle=True, epochs=300)
+    for variant in VARIANTS:
+        if variant.startswith("seed+"):
+            yield Scenario(24, batch_size=2, shuffle=True, seed=5, variant=variant)
+    if claims.epochs == "set_epoch":
+        yield Scenario(24, shuffle=True, epochs=10, conduct="far")
+        for conduct in ("far", "back"):
+            yield Scenario(24, batch_size=2, shuffle=True, epochs=6, conduct=conduct, variant="jump")
 
 
 def refusals(claims: Claims, tier: Tier) -> Iterator[Scenario]:
@@ -105,6 +157,8 @@ def statistics(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     yield Scenario(4096, batch_size=128, shuffle=True, epochs=4)
     if tier.name != "quick":
         yield Scenario(30_000, batch_size=1000, shuffle=True, epochs=2)
+        # As many as in practice: only the first step is read.
+        yield Scenario(1_000_003, batch_size=1000, shuffle=True, conduct="head")
     for samples, ranks in ((2, 2), (6, 3), (32, 4)):
         yield Scenario(samples, ranks, shuffle=True, epochs=tier.small_draws // 20, seeds=2)
     if claims.when_dropping:

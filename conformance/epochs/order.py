@@ -12,7 +12,7 @@ from conformance.epochs.partition import (
     unbalanced,
 )
 from conformance.loader.judging import as_assigned, counts_itself, known_samples, missing, remainder, show, usable
-from conformance.loader.runs import ONCE_MORE
+from conformance.loader.runs import ONCE_MORE, seed_shift
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
@@ -327,7 +327,7 @@ def epochs_differ(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 @clause("ORDER-7", applies=_in_sight, floor=10)
 def seeds_differ(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Another seed gives another order in the same epoch."""
-    variant = trace.variant("seed+1")
+    variant = next((run for run in trace.runs[1:] if run.name.startswith("seed+")), None)
     if not scenario.shuffle or variant is None or not usable(trace.main) or not usable(variant):
         return None
     if _by_time(scenario, claims):
@@ -361,9 +361,11 @@ def _compare_seeds(scenario: Scenario, claims: Claims, main: Run, variant: Run, 
     numbers = [epoch.number for epoch in main.ranks[0].epochs]
     delivered = (
         *show(main.epoch(at + shift)[:2], label=f"seed {scenario.seed}, epoch {numbers[at + shift]}, "),
-        *show(variant.epoch(at)[:2], label=f"seed {scenario.seed + 1}, epoch {numbers[at]}, "),
+        *show(variant.epoch(at)[:2], label=f"seed {scenario.seed + seed_shift(variant.name)}, epoch {numbers[at]}, "),
     )
     kind = "seed-plus-epoch" if shift else "same-order-each-seed"
+    if seed_shift(variant.name) > 1:
+        kind = "same-order-in-low-bits"
     return [Finding(kind, "different orders", delivered, _chance(len(same), bits * len(same)))]
 
 

@@ -6,21 +6,31 @@ further off than chance could explain, and derives how rarely that accuses a uni
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise, permutations
-from math import factorial
+from itertools import combinations, pairwise, permutations
+from math import factorial, log
 
 from conformance.contract import Claims
-from conformance.epochs.chances import FEW_CELLS, MANY_CELLS, chi_square_limit, improbable, more_than_chance
+from conformance.epochs.chances import (
+    FEW_CELLS,
+    LEAST_CHANCE,
+    MANY_CELLS,
+    chi_square_limit,
+    improbable,
+    more_than_chance,
+)
 from conformance.epochs.differences import uneven_differences
 from conformance.loader.judging import show
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 
+# All pairs of samples are looked at, some thousands.
+_LEAST_CHANCE_OF_PAIRS, _MOST_PAIRED = log(1e-15), 100
 _COUNTED = 6  # datasets up to this size: every permutation is counted, if there are enough orders
 _FEW = 4  # up to this size, nothing but that
 _LEAST_IN_A_CELL = 2.0
 _BLOCKS = 4
+_PARTS = 16  # of a large dataset whose first steps are read
 
 
 def _global(claims: Claims) -> bool:
@@ -33,18 +43,40 @@ def uniform(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     orders = [epochs[0].samples for epochs in _epochs(trace)]
     if scenario.world_size > 1 or scenario.drop_last or not orders or repeats_itself(trace):
         return None
+    if scenario.conduct == "head":
+        return _judged_by_its_head(scenario, trace, orders)
     # Not a permutation at all: ORDER-3's matter.
     if any(len(set(order)) != scenario.samples or len(order) != scenario.samples for order in orders):
         return None
     found = _uneven_permutations(orders) if scenario.samples <= _COUNTED else None
     if scenario.samples > _FEW:
         found = found or _badly_mixed(orders) or uneven_differences(orders)
+    found = found or _always_together(scenario, trace)
     if found is None:
         return []
     kind, line = found
     shown = show(next(_epochs(trace)), label="for example, ")
     why = 'shuffle="global" is claimed; a uniform shuffle looks like this less than once in 10^9 runs'
     return [Finding(kind, "every permutation equally often", (*shown, line), why)]
+
+
+def _judged_by_its_head(scenario: Scenario, trace: Trace, orders: list[tuple[int, ...]]) -> Verdict:
+    """The first step of a large dataset has samples from everywhere, and few that follow each other."""
+    head = [index for order in orders for index in order]
+    followed = sum(1 for order in orders for one, other in pairwise(order) if other == one + 1)
+    line = ""
+    if followed and more_than_chance(followed, len(head) / scenario.samples):
+        line = f"a sample is followed by its neighbour {followed} times in {len(head)}"
+    parts = Counter(index * _PARTS // scenario.samples for index in head)
+    for part in range(_PARTS):
+        if not line and improbable(parts[part], len(head), 1 / _PARTS):
+            expected = len(head) // _PARTS
+            line = f"{parts[part]} of {len(head)} first samples are of part {part + 1} of {_PARTS}, expected {expected}"
+    if not line:
+        return []
+    shown = show(next(_epochs(trace)), label="for example, ")
+    why = 'shuffle="global" is claimed: the first step is drawn from the whole dataset'
+    return [Finding("local-head", "a first step with samples from everywhere", (*shown, line), why)]
 
 
 def repeats_itself(trace: Trace) -> bool:
@@ -89,6 +121,21 @@ def _badly_mixed(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
                 place = f"quarter {came_from + 1} of the dataset into quarter {went_to + 1} of the epoch"
                 expected = len(orders) * block * block / size
                 return "local-shuffle", f"{moved} samples went from {place}, expected {expected:.0f}"
+    return None
+
+
+def _always_together(scenario: Scenario, trace: Trace) -> tuple[str, str] | None:
+    """Two samples that share a step more often than chance, or more seldom; all pairs of no large dataset."""
+    step = scenario.combined_batch
+    if scenario.samples > _MOST_PAIRED or step < 2 or scenario.samples % step:
+        return None
+    epochs = [epochs[0] for epochs in _epochs(trace)]
+    met = Counter(pair for epoch in epochs for each in epoch.steps for pair in combinations(sorted(each), 2))
+    share = (step - 1) / (scenario.samples - 1)
+    for one, other in combinations(range(scenario.samples), 2):
+        if improbable(met[one, other], len(epochs), share, _LEAST_CHANCE_OF_PAIRS):
+            expected = f"expected {len(epochs) * share:.0f}"
+            return "pairs-stay", f"samples {one} and {other} share a step in {met[one, other]} epochs, {expected}"
     return None
 
 
@@ -137,11 +184,12 @@ def _stuck_sample(places: list[dict[int, int]], scenario: Scenario) -> str | Non
 def _inseparable_pair(places: list[dict[int, int]], scenario: Scenario) -> str | None:
     shard = scenario.samples // scenario.world_size
     share = (shard - 1) / (scenario.samples - 1)
-    for index in range(scenario.samples - 1):
-        together = sum(1 for place in places if place[index] == place[index + 1])
-        if improbable(together, len(places), share):
+    for one, other in combinations(range(scenario.samples), 2):
+        together = sum(1 for place in places if place[one] == place[other])
+        least = LEAST_CHANCE if other == one + 1 else _LEAST_CHANCE_OF_PAIRS
+        if improbable(together, len(places), share, least):
             times = f"{together} of {len(places)} epochs, expected {len(places) * share:.0f}"
-            return f"samples {index} and {index + 1} were on one rank in {times}"
+            return f"samples {one} and {other} were on one rank in {times}"
     return None
 
 

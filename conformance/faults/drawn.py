@@ -95,6 +95,8 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                     )
 
     yield from _each_error(claims, tier)
+    if tier.name != "quick" and claims.aliases is not True:
+        yield from _kept(claims, dataset)
     if "map" in claims.datasets:
         yield from _hooked(claims)
     yield from _lives(claims, dataset, tier)
@@ -171,6 +173,29 @@ def _persisting(claims: Claims, style: Style) -> Iterator[Scenario]:
         yield _living(words, simpler(plain, samples=6, fault=fault, shuffle=shuffle))
 
 
+def _growing(claims: Claims, num_workers: int, style: Style) -> Iterator[Scenario]:
+    """What may keep more with each epoch: one that is left, a rest that is dropped, an error; workers that live on."""
+    large = Scenario(16, batch_size=4, num_workers=num_workers, kind="large", dataset=style)
+    persists = num_workers > 0 and may_persist(claims)
+    if style == _styles(claims)[0]:
+        yield simpler(large, conduct="leave@3", persistent_workers=persists)
+    if not num_workers and style == _styles(claims)[0]:
+        yield simpler(large, samples=31, batch_size=16, drop_last=True)
+    if not num_workers and claims.errors == "raise":
+        yield simpler(large, batch_size=16, fault="raise@15", details="always")
+
+
+def _kept(claims: Claims, style: Style) -> Iterator[Scenario]:
+    """More steps than a ring has slots, and other values in the second epoch."""
+    shuffle = style == "map" and claims.shuffle is not None
+    with_workers = claims.workers and (style == "map" or claims.iterable_workers == "split")
+    for num_workers in (0, 2) if with_workers else (0,):
+        for batch_size in (1, 2):
+            plain = Scenario(40, batch_size=batch_size, num_workers=num_workers, epochs=2, dataset=style)
+            yield simpler(plain, conduct="kept", kind="aging")
+        yield simpler(plain, conduct="kept", samples=37, shuffle=shuffle)
+
+
 def _styles(claims: Claims) -> tuple[Style, ...]:
     styles: tuple[Style, ...] = ("map", "iterable")
     return tuple(style for style in styles if style in claims.datasets)
@@ -192,5 +217,7 @@ def kinds_of_sample(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             for num_workers in (0, 1) if claims.workers and dataset == "map" else (0,):
                 if kind == "large":
                     yield Scenario(16, batch_size=4, num_workers=num_workers, kind=kind, dataset=dataset)
+                    if num_workers == 0 or dataset == "map":
+                        yield from _growing(claims, num_workers, dataset) if tier.name != "quick" else ()
                 elif kind != "buffer":
                     yield Scenario(3, batch_size=3, num_workers=num_workers, kind=kind, dataset=dataset)

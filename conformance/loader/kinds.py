@@ -10,7 +10,7 @@ from typing import Any
 
 from conformance.loader import datasets, leaks, samples
 from conformance.loader.reading import Pass, Reader
-from conformance.processes.calls import Remarks
+from conformance.processes.calls import Remarks, Stopped
 
 _WARM_EPOCHS, _MORE_EPOCHS = 8, 32  # memory is compared after the first few epochs, and after many more
 EPOCHS_OF_MEMORY = _WARM_EPOCHS + _MORE_EPOCHS
@@ -20,16 +20,20 @@ _WINDOWS = 3
 GROWTH = 16 * 2**20
 
 
-def watch_memory(reader: Reader, remarks: Remarks) -> None:
-    """Write down how much memory comes with many epochs: the least of what comes with as many, and as many again."""
+def watch_memory(reader: Reader, remarks: Remarks, leaves_after: int = 0) -> None:
+    """Write down how much memory comes with many epochs: the least of what comes with as many, and as many again.
+
+    `leaves_after`: each epoch is left after so many steps; 0 for those that are read to their end, or to an error.
+    """
     light = replace(reader, decodes=False)
     for number in range(_WARM_EPOCHS):
-        light.rest(_begun(light, "large", number, remarks))
+        _read_lightly(light, _begun(light, "large", number, remarks), leaves_after)
     held, grown = [_held()], GROWTH + 1
     for window in range(_WINDOWS):
         if grown > GROWTH:
             for number in range(_MORE_EPOCHS):
-                light.rest(light.begin(_WARM_EPOCHS + window * _MORE_EPOCHS + number))
+                at = _WARM_EPOCHS + window * _MORE_EPOCHS + number
+                _read_lightly(light, light.begin(at), leaves_after)
             held.append(_held())
             grown = min(later - earlier for earlier, later in pairwise(held))
     remarks.append(("memory", str(grown)))
@@ -38,6 +42,15 @@ def watch_memory(reader: Reader, remarks: Remarks) -> None:
 def _held() -> int:
     gc.collect()
     return leaks.resident_bytes()
+
+
+def _read_lightly(reader: Reader, going: Pass, leaves_after: int) -> None:
+    if not leaves_after:
+        reader.tolerant_rest(going)
+        if going.failure and "on purpose" not in going.failure.message:
+            raise Stopped(going.failure.kind, going.failure.where, going.failure.message, going.number)
+    while len(going.steps) < leaves_after and reader.step(going):
+        pass
 
 
 def watch_types(

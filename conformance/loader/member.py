@@ -17,7 +17,7 @@ from conformance.contract import Implementation, Request
 from conformance.loader import datasets, kinds, leaks, patience, probes, reading
 from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.reading import Reader
-from conformance.loader.scenario import DEADLY, ODD_KINDS, Scenario
+from conformance.loader.scenario import AGING_KINDS, DEADLY, ODD_KINDS, Scenario
 from conformance.processes import alive, calls, random_state, seen
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task
@@ -188,9 +188,11 @@ def _whole(going: Reading) -> None:
     numbers = going.task.epochs
     if scenario.kind == "large":
         kinds.watch_memory(reader, going.remarks)
+    elif scenario.is_slow:
+        reading.read_epochs(reader, numbers, going.epochs)
     elif scenario.kind in ODD_KINDS:
         kinds.read_odd(reader, scenario.kind, scenario.samples, numbers[0], going.remarks)
-    elif scenario.kind not in ("", "buffer"):
+    elif scenario.kind not in ("", "buffer", *AGING_KINDS):
         in_order = going.implementation.claims.in_order
         kinds.watch_types(reader, scenario.kind, scenario.samples, numbers, going.remarks, in_order)
     elif scenario.fault:
@@ -206,13 +208,23 @@ def _keep(going: Reading) -> None:
     )
 
 
+def _leave(going: Reading) -> None:
+    if going.scenario.kind == "large":
+        kinds.watch_memory(going.reader, going.remarks, leaves_after=going.place)
+    else:
+        reading.leave_early(going.reader, going.task.epochs, going.epochs, going.place)
+
+
 # What a consumer may do with any loader. What it does in a chapter of its own, that chapter's module says.
 _CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "": _whole,
     "dropped": _whole,
+    "far": _whole,
+    "back": _whole,
+    "head": lambda going: reading.read_heads(going.reader, going.task.epochs, going.epochs),
     "unread": lambda going: None,
     "closed": lambda going: reading.close_early(going.reader, going.task.epochs[0], going.epochs, going.place),
-    "leave": lambda going: reading.leave_early(going.reader, going.task.epochs, going.epochs, going.place),
+    "leave": _leave,
     "two": lambda going: reading.read_two(going.reader, going.task.epochs[0], going.epochs, going.place),
     "kept": _keep,
     "ended": lambda going: reading.read_beyond_the_end(going.reader, going.task.epochs, going.epochs, going.remarks),
@@ -246,6 +258,7 @@ def _watch(scenario: Scenario, workdir: str) -> probes.Watch:
         os.getpid(),
         scenario.error,
         scenario.faulty_epoch,
+        "always" in scenario.words,
         interrupts,
     )
 

@@ -12,6 +12,7 @@ import random
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
@@ -42,6 +43,7 @@ class Watch:
     consumer: int = 0  # the process id of whoever iterates the loader
     error: str = ""  # the word for what it raises (ERRORS)
     armed_in: int = 0  # the first epoch in which the fault happens
+    always: bool = False  # the fault happens in every epoch
     interrupts: int | None = None  # the sample whose read lasts until the consumer, waiting for it, was interrupted
 
     @property
@@ -66,7 +68,7 @@ class Watch:
             return False
         if self.fault.startswith("again") and first(self.folder, "sound"):
             return False
-        return first(self.folder, "fired")
+        return first(self.folder, "fired") or self.always
 
     @property
     def fired(self) -> bool:
@@ -85,6 +87,10 @@ class Watch:
             return 0
         with open(self.log) as lines:
             return sum(line.startswith("[") for line in lines)
+
+    def epoch(self) -> int:
+        """The number of the latest epoch that the consumer began."""
+        return max((each for each in self.entries() if isinstance(each, int)), default=0)
 
     def entries(self) -> list[Any]:
         """The log as it stands: the number of an epoch, a read, or what a hook says."""
@@ -222,6 +228,8 @@ _AT_A_READ: dict[str, Callable[[int, str], None]] = {
     "kill": lambda index, _: os.kill(os.getpid(), signal.SIGKILL),
     "exit": lambda index, _: os._exit(0),
     "hang": lambda index, _: _hang(),
+    "slow": lambda index, _: time.sleep(0.5),
+    "long": lambda index, _: time.sleep(6),
 }
 
 

@@ -127,6 +127,15 @@ def leave_early(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], a
     read_epochs(reader, numbers[1:], epochs)
 
 
+def read_heads(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch]) -> None:
+    """Leave each epoch after its first step."""
+    for number in numbers:
+        going = reader.begin(number)
+        reader.step(going)
+        epochs.append(going.epoch(left=True))
+        del going
+
+
 def close_early(reader: Reader, number: int, epochs: list[Epoch], after: int) -> None:
     """Close the loader after some steps, while the iterator is alive, and ask that for more: any answer is right."""
     going = reader.begin(number)

@@ -19,6 +19,7 @@ UNDISTURBED, FIRST_EPOCH = "undisturbed", "first epoch"
 ONCE_MORE = "once more"
 # Seeds of a statistical experiment lie this far apart, so that a loader that adds seed and epoch still draws anew.
 SEED_STRIDE = 1_000_003
+_AT_ONCE = 16  # ranks
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,17 @@ def run(lane: Lane, name: str, how: Circumstances) -> Run:
     tasks = [_task(lane, how, rank) for rank in ranks]
     extra = starting.granted(lane, how.scenario)
     patience = patience_with(how.scenario, lane.patience) + extra
-    return Run(name, lane.run(tasks, shift=how.other_process, patience=patience, stage=lane.patience + extra))
+    # Ranks that need not meet are read some at a time, where there are many.
+    most = len(tasks) if lane.claims.ranks == "process_group" else _AT_ONCE
+    groups = [tasks[start : start + most] for start in range(0, len(tasks), most)]
+    shift, stage = how.other_process, lane.patience + extra
+    done = [lane.run(group, shift=shift, patience=patience, stage=stage) for group in groups]
+    return Run(name, tuple(rank for group in done for rank in group))
+
+
+def seed_shift(variant: str) -> int:
+    """By how much another seed differs."""
+    return int(variant.removeprefix("seed+"))
 
 
 def _task(lane: Lane, how: Circumstances, rank: int) -> Task:
@@ -135,12 +146,15 @@ def _synchronous(scenario: Scenario) -> Scenario:
 
 def _varied(main: Circumstances) -> Circumstances:
     scenario, last = main.scenario, main.epochs[-1:]
+    if scenario.variant.startswith("seed+"):
+        return Circumstances(simpler(scenario, seed=scenario.seed + seed_shift(scenario.variant)), main.epochs)
+    # What takes its time with workers need not do so twice.
+    hasty = "" if scenario.is_slow else scenario.fault
     return {
         "again": Circumstances(scenario, main.epochs, other_process=1),
         "after": Circumstances(scenario, main.epochs, after_others=True),
         "jump": Circumstances(scenario, last),
         "random-state": Circumstances(scenario, main.epochs, random_seed=ANOTHER_STATE),
-        "seed+1": Circumstances(simpler(scenario, seed=scenario.seed + 1), main.epochs),
-        "workers": Circumstances(simpler(scenario, num_workers=0, persistent_workers=False), main.epochs),
+        "workers": Circumstances(simpler(scenario, num_workers=0, persistent_workers=False, fault=hasty), main.epochs),
         "synchronous": Circumstances(_synchronous(scenario), main.epochs),
     }[scenario.variant]

@@ -36,6 +36,8 @@ def sample_of(kind: str, value: int, holder: Any) -> Any:
     """
     if kind == "":
         return value
+    if kind == "aging":
+        return value + AGE * holder.watch.epoch()
     if kind == "buffer":
         if holder.buffer is None:
             holder.buffer = np.zeros(1, dtype=np.int64)
@@ -47,6 +49,9 @@ def sample_of(kind: str, value: int, holder: Any) -> Any:
         odd = value - FIRST_SAMPLE == odd_one(holder.length)
         return _ODD[kind](value) if odd else np.full((40, 30), value, dtype=np.int64)
     return _MAKERS[kind](value - FIRST_SAMPLE)
+
+
+AGE = 2**20  # what a sample of the kind "aging" grows by in an epoch
 
 
 def types_of(kind: str) -> frozenset[str]:

@@ -24,6 +24,9 @@ Variant = Literal[
     "jump",  # the last epoch reached directly by set_epoch
     "random-state",  # the caller's global generators stand elsewhere
     "seed+1",
+    "seed+65536",  # seeds that differ in one high bit
+    "seed+2147483648",
+    "seed+4294967296",
     "workers",  # without worker processes
     "synchronous",  # not asynchronously
 ]
@@ -39,6 +42,8 @@ FAULTS = {
     "kill": "the worker that reads sample {} is killed",
     "exit": "the worker that reads sample {} exits",
     "hang": "the worker that reads sample {} hangs",
+    "slow": "sample {} takes half a second",
+    "long": "sample {} takes six seconds",
     "collate": "collating sample {} raises",
     "init": "the initialiser of worker {} raises",
 }
@@ -65,12 +70,17 @@ FAULT_WORDS = {
     **{word: f"with {'an' if name[0] in 'AEIOU' else 'a'} {name}" for word, name in ERRORS.items()},
     "second": "in the second epoch",
     "third": "in the third epoch",
+    "always": "in every epoch",
 }
 # The faults after which a worker has had no time to clean up, and which a loader may take seconds to notice.
 DEADLY = ("kill", "exit", "hang")
+# Nothing is wrong with these samples: they take their time.
+SLOW = ("slow", "long")
 # What a sample is, if not a number.
 KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple", "named", "nested", "empty")
 # Samples one of which, in the middle of the epoch, is unlike those before it.
+# Samples that are other ones in each epoch: what is written over what is held then shows.
+AGING_KINDS = ("aging",)
 ODD_KINDS = ("dtype", "narrow", "wide")
 
 
@@ -82,7 +92,7 @@ class Conduct:
     the consumer waits for what a loader does meanwhile. `epochs` gives, for a number of epochs, those that are read.
     `when_synchronous`: it is done as well where a run is compared with one that does not read ahead. `details`: the
     words that say more, and how they read. `fails_in`: the word whose epoch a fault happens in, where each word is an
-    epoch.
+    epoch. `calm`: nothing is looked for that may be left behind.
     """
 
     text: str
@@ -92,6 +102,16 @@ class Conduct:
     when_synchronous: bool = False
     details: Mapping[str, str] = field(default_factory=dict)
     fails_in: str = ""
+    calm: bool = False
+
+
+def _far(count: int) -> tuple[int, ...]:
+    """Epochs that differ in one high bit, or lie on both sides of one."""
+    return (0, 255, 256, 257, 65_535, 65_536, 65_537, 2**24, 2**30, 2**31 - 9)[:count]
+
+
+def _backwards(count: int) -> tuple[int, ...]:
+    return tuple(range(count))[::-1]
 
 
 CONDUCTS: dict[str, Conduct] = {
@@ -101,6 +121,9 @@ CONDUCTS: dict[str, Conduct] = {
     "ended": Conduct("next() called again after the end, the loader closed twice"),
     "dropped": Conduct("dropped without closing"),
     "unread": Conduct("made and never iterated"),
+    "far": Conduct("epochs far apart", epochs=_far, calm=True),
+    "back": Conduct("the last epoch first", epochs=_backwards, calm=True),
+    "head": Conduct("the first step of each epoch alone", calm=True),
     "closed": Conduct("closed after step {} while its iterator is alive"),
 }
 _NO_CONDUCT = Conduct("")
@@ -141,7 +164,7 @@ _PARTS = (
     word("persistent", "persistent_workers"),
     placed("fault", FAULTS, always=True),
     placed("conduct", CONDUCTS),
-    named("kind", "kind", (*KINDS, *ODD_KINDS)),
+    named("kind", "kind", (*KINDS, *AGING_KINDS, *ODD_KINDS)),
     codes.details("details"),
     choice("variant", VARIANTS, "none"),
     choice("refusal", tuple(_REFUSALS), ""),
@@ -206,18 +229,23 @@ class Scenario:
     @property
     def waits(self) -> bool:
         """Whether a run spends its time waiting: for a timeout, a death to be noticed, workers that come and go."""
-        staffed = self.is_troubled and self.num_workers > 0
+        staffed = ((self.is_troubled or self.saves) and self.num_workers > 0) or self.is_slow
         return staffed or self.fault.partition("@")[0] in DEADLY or self.conducted.waits
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether nothing goes wrong, and a sample takes its time."""
+        return self.fault.partition("@")[0] in SLOW
 
     @property
     def is_troubled(self) -> bool:
         """Whether something goes wrong, or the consumer does what it need not: then leaks are looked for."""
-        return bool(self.fault or self.conduct) and not self.saves
+        return bool((self.fault and not self.is_slow) or (self.conduct and not self.conducted.calm)) and not self.saves
 
     @property
     def is_watched(self) -> bool:
         """Whether the dataset logs its reads."""
-        return self.is_troubled or bool(self.kind) or self.num_workers > 0 or self.dataset == "iterable"
+        return self.is_troubled or self.is_slow or bool(self.kind) or self.num_workers > 0 or self.dataset == "iterable"
 
     @property
     def saves(self) -> bool:
@@ -323,7 +351,8 @@ def trouble(word: str, texts: Mapping[str, str], **numbers: int) -> str:
 def may_fail(scenario: Scenario, claims: Claims) -> bool:
     """Whether an error is allowed: something was to fail, the request can't be met, or no restart is promised."""
     is_too_small = scenario.samples < claims.least_samples(scenario.world_size, scenario.combined_batch)
-    return bool(scenario.fault or scenario.refusal or is_too_small or (scenario.saves and not claims.resume))
+    fails = scenario.fault and not scenario.is_slow
+    return bool(fails or scenario.refusal or is_too_small or (scenario.saves and not claims.resume))
 
 
 def within(scenario: Scenario, claims: Claims) -> Scenario | None:

@@ -18,6 +18,9 @@ def simplified(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scen
 
 def _once(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
     scenario = in_fewer_words(scenario, scenario.words, _without, violates)
+    if scenario.is_slow:
+        sooner = scenario.fault.replace("long", "slow")
+        scenario = first_that_violates(scenario, [[dict(fault=sooner)]], violates)
     if _has_options(scenario):
         scenario = first_that_violates(scenario, _options(scenario), violates)
     return smallest_numbers(scenario, _NUMBERS, violates, _least)

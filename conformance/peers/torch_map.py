@@ -25,6 +25,10 @@ claims: dict[str, Any] = dict(
 )
 # What torch does otherwise than the specs say: seen, explained, and no news to whoever runs the suite.
 known_failures: dict[str, Any] = {
+    "ORDER-7": dict(
+        case="ORDER-7-n13,w1,b1,keep,shuffle,s5,seed+4294967296",
+        reason="the generator takes 32 bits of its seed: seeds that differ in a higher one alone give one order",
+    ),
     "WORK-9": dict(
         case="WORK-9-n1,w2,b1,keep,k2,workers",
         reason="workers are seeded from the caller's global generator: ranks that were seeded alike draw alike",

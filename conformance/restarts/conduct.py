@@ -95,10 +95,17 @@ class Restarts:
         if "inside" in self.words and reader.sets_epoch and hasattr(reader.loader, "set_epoch"):
             called("set_epoch", numbers[0], lambda: reader.loader.set_epoch(numbers[0]))
             reader = replace(reader, sets_epoch=False)
+        under_way = reader.begin(numbers[0]) if {"amid", "begun"} & self.words else None
+        if under_way is not None and "amid" in self.words:
+            reader.step(under_way)
         self._load(state)
+        if under_way is not None and "begun" in self.words:
+            self.epochs.append(reader.rest(under_way).epoch())
         if "relayed" in self.words:
             self.keep(Saved(pickled(self._state()), at_the_end))
         going = reader.begin(numbers[0])
+        if "anew" in self.words:
+            self.keep(Saved(pickled(self._state()), at_the_end))
         more = True
         if {"again", "left"} & self.words:
             more = reader.step(going)
@@ -150,7 +157,7 @@ def pickled(state: Any) -> bytes:
 
 def _save_or_resume(going: Reading) -> None:
     restarts = Restarts(
-        going.reader,
+        replace(going.reader, sets_epoch=going.reader.sets_epoch and "unset" not in going.scenario.words),
         going.load,
         going.task.epochs,
         frozenset(going.scenario.words),

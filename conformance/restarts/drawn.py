@@ -14,7 +14,22 @@ from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 _PLAIN = ("",) * 8
-_STATES = ("watched", "held", "shared", "used", "relayed", "again", "again", "left", "onward", "broken")
+_UNDER_WAY = ("anew", "amid", "begun")
+_STATES = (
+    "watched",
+    "held",
+    "shared",
+    "used",
+    "relayed",
+    "again",
+    "again",
+    "left",
+    "onward",
+    "broken",
+    "anew",
+    "amid",
+    "begun",
+)
 # Where a step that is ready already may be taken for one that was given out.
 _AHEAD = ("unbegun", "held", "again")
 # Of these the number of steps, and what is left, must be known.
@@ -39,14 +54,18 @@ def restarts(draw: st.DrawFn, claims: Claims) -> Scenario:
     batch_size = draw(st.integers(1, _LARGEST_STEP))
     drop_last = draw(st.booleans())
     shuffles = style == "map" and claims.resume is True and claims.shuffle is not None
-    shuffle = word == "reseeded" or (shuffles and draw(st.booleans()))
+    shuffle = word == "reseeded" or (shuffles and word != "unset" and draw(st.booleans()))
     scenario = Scenario(
         samples,
         ranks,
         batch_size,
         drop_last=drop_last,
         shuffle=shuffle,
-        num_workers=draw(st.sampled_from((0, 0, 0, 0, 0, 1, 2))) if _may_have_workers(style, claims) else 0,
+        num_workers=draw(st.integers(1, 2))
+        if word == "unstaffed"
+        else draw(st.sampled_from((0, 0, 0, 0, 0, 1, 2)))
+        if _may_have_workers(style, claims)
+        else 0,
         epochs=2 if word == "unbegun" else 3 if word == "broken" else draw(st.integers(2, 3)),
         seed=draw(st.integers(0, 2**31 - 2)) if shuffle else 0,
         dataset=style,
@@ -81,14 +100,15 @@ def possible(claims: Claims) -> tuple[str, ...]:
     """What may be done with a state, simplest first."""
     # Unless something else is claimed, `set_epoch` says which epoch comes, where the loader has it.
     inside = ("inside", "inside") if claims.epochs != "automatic" else ()
-    return (*_PLAIN, *inside, "unbegun", *_STATES, *_others(claims))
+    unset = ("unset",) if claims.epochs == "set_epoch" else ()
+    return (*_PLAIN, *inside, *unset, "unbegun", *_STATES, *_others(claims))
 
 
 def _others(claims: Claims) -> tuple[str, ...]:
     if "map" not in claims.datasets or not remainder(claims):
         return ()
     seeded = ("reseeded",) if claims.shuffle and claims.resume is True else ()
-    return (*_OTHERS, *(("staffed",) if claims.workers else ()), *seeded)
+    return (*_OTHERS, *(("staffed", "unstaffed") if claims.workers else ()), *seeded)
 
 
 def _styles(claims: Claims) -> list[Style]:
@@ -116,6 +136,19 @@ def each_restart(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         for word in dict.fromkeys(possible(claims)):
             if style == "map" or word not in _others(claims):
                 yield from _of(word, Scenario(7, batch_size=2, epochs=2, dataset=style, details=word), claims)
+        if tier.name != "quick":
+            yield from _unsmall(style, claims)
+
+
+def _unsmall(style: Style, claims: Claims) -> Iterator[Scenario]:
+    """Tens of steps before the state and behind it, and later epochs."""
+    shuffle = claims.resume is True and bool(claims.shuffle) and style == "map"
+    for samples, batch_size, place, epochs in ((103, 2, 37, 2), (1031, 16, 50, 5)):
+        plain = Scenario(samples, 1, batch_size, shuffle=shuffle, epochs=epochs, dataset=style, seed=3 * shuffle)
+        yield simpler(plain, conduct=f"save@{place}")
+        yield simpler(plain, conduct=f"save@{place}", details="again")
+        if _may_have_workers(style, claims):
+            yield simpler(plain, conduct=f"save@{place}", num_workers=3)
 
 
 def _unpromised(claims: Claims) -> Iterator[Scenario]:
@@ -125,9 +158,12 @@ def _unpromised(claims: Claims) -> Iterator[Scenario]:
 
 
 def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
-    shuffles = claims.resume is True and bool(claims.shuffle) and scenario.dataset == "map"
+    shuffles = claims.resume is True and bool(claims.shuffle) and scenario.dataset == "map" and word != "unset"
+    scenario = simpler(scenario, num_workers=2) if word == "unstaffed" else scenario
     # An epoch of four steps: its middle, its start, its last step, and its end.
-    places = (0,) if word == "unbegun" else (1, 2, 0, 3, 4, 5) if not word else (1, 2, 0)
+    few = {"anew": (1,), "amid": (1, 0), "begun": (1,), "relayed": (1, 2), "shared": (1, 2), "onward": (1, 2)}
+    few |= {"unbegun": (0,), "unset": (1, 5), "unstaffed": (1,), "": (1, 2, 0, 3, 4, 5)}
+    places = few.get(word, (1, 2, 0))
     ranks = 2 if word == "narrower" else 1
     epochs = 3 if word == "broken" else 2
     for place in places:
@@ -140,7 +176,8 @@ def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
     first = simpler(scenario, world_size=ranks, samples=7 * ranks, epochs=epochs, conduct=f"save@{places[0]}")
     if word != "reseeded":
         # Single samples, so that a few more cases can show a fault.
-        yield from (simpler(first, samples=size * ranks, batch_size=1) for size in (3, 4))
+        sizes = () if word == "unstaffed" else (3, 4)
+        yield from (simpler(first, samples=size * ranks, batch_size=1) for size in sizes)
     if _may_have_workers(scenario.dataset, claims) and word not in _others(claims):
         # Each step costs a process or two here.
         yield simpler(first, num_workers=2)

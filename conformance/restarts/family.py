@@ -35,7 +35,7 @@ FAMILIES = (
         from_code,
         runs,
         drawn.each_restart,
-        {"quick": 12, "gate": 150, "deep": 4000},
+        {"quick": 12, "gate": 70, "deep": 4000},
         drawn.restarts,
         simplified,
         # A loader that resumes wrongly once does so the second time.

@@ -25,6 +25,7 @@ from conformance.restarts.judging import (
 )
 from conformance.trace import Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
+from conformance.trial.words import count
 
 
 @clause("RESUME-1", family="resume", dataset="any", applies=resumes, floor=12)
@@ -55,6 +56,11 @@ def the_next_epoch_is_whole(scenario: Scenario, claims: Claims, trace: Trace) ->
             )
             why = "a position in one epoch is none in the next, and the next epoch is another one"
             return [Finding("next-epoch-after-restart", f"the next epoch: {steps_text(expected)}", lines, why)]
+        length = after.epochs[1].length
+        if claims.length and scenario.dataset == "map" and next_epoch(scenario, rank).length != length:
+            line = f"rank {rank.rank}: len() = {length} before the next epoch, which has {count(len(got), 'step')}"
+            why = "the rest was shorter; the next epoch is as long as ever"
+            return [Finding("length-after-restart", f"len() = {len(expected)}", (line,), why)]
     return []
 
 

@@ -41,7 +41,7 @@ def restarts_add_up(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict
     return found[:1] if any(verdict is not None for verdict in verdicts) else None
 
 
-_TWICE = {"again", "relayed", "onward"}
+_TWICE = {"again", "relayed", "anew", "onward"}
 
 
 def _second(

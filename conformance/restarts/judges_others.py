@@ -15,7 +15,7 @@ from conformance.trace import Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 
 # What an elastic loader goes on with.
-_ELASTIC = ("wider", "narrower", "staffed")
+_ELASTIC = ("wider", "narrower", "staffed", "unstaffed")
 
 
 @clause("RESUME-10", family="resume", applies=lambda claims: claims.elastic and remainder(claims), floor=4)

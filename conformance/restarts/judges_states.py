@@ -29,7 +29,7 @@ from conformance.trial.words import place_of
 @clause("RESUME-6", family="resume", dataset="any", applies=resumes, floor=3)
 def looking_changes_nothing(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Taking a state changes nothing of what the loader delivers, then and later."""
-    if words_of(scenario) in ({"again"}, {"relayed"}):
+    if words_of(scenario) in ({"again"}, {"relayed"}, {"anew"}):
         return _not_touched(scenario, claims, trace)
     twin = trace.variant("unwatched")
     if words_of(scenario) != {"watched"} or twin is None or twin.failed:
@@ -131,7 +131,7 @@ def _second_loader_failed(rank: RankRun) -> bool:
 @clause("RESUME-8", family="resume", dataset="any", applies=resumes, floor=20)
 def states_are_taken_and_loaded(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A state can be taken at any moment, pickled, and loaded in another process by a loader of the same request."""
-    if words_of(scenario) & {"used", *OF_OTHERS}:
+    if words_of(scenario) & {"used", "amid", "begun", *OF_OTHERS}:
         return None
     for run in trace.runs:
         for rank in run.ranks:
@@ -157,6 +157,8 @@ def _refused_late(scenario: Scenario, trace: Trace) -> list[Finding]:
 @clause("RESUME-9", family="resume", dataset="any", applies=resumes, floor=3)
 def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A loader that has been read goes on from the state as well, or refuses it."""
+    if words_of(scenario) in ({"amid"}, {"begun"}):
+        return _loaded_under_way(scenario, claims, trace)
     if words_of(scenario) != {"used"}:
         return None
     # All epochs were read, and then the state was loaded; whoever raises there refuses it.
@@ -188,4 +190,28 @@ def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
             lines = lines_of(rank, "the epoch after the state was loaded again, ", got)
             why = "the state says which epoch it is of, and the next one follows"
             return [Finding("next-epoch-not-loaded", f"the next epoch: {steps_text(expected)}", lines, why)]
+    return [] if exercised else None
+
+
+def _loaded_under_way(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """The same where an iterator was there already: the rest comes from it, or from the next one, or an error does."""
+    run, plain = trace.variant("resumed"), trace.variant("untouched")
+    ranks = ranks_at(scenario, trace, "start", "middle")
+    if run is None or plain is None or plain.failed or not ranks:
+        return None
+    if run.failed:
+        return ends(run, ("raised",))
+    exercised = False
+    for rank, other, after in ((trace.main.ranks[at], plain.ranks[at], run.ranks[at]) for at in ranks):
+        expected = rest(scenario, rank)
+        # What a new loader makes of the state is RESUME-1's matter.
+        if not expected or not same(scenario, claims, other.epochs[0].steps, expected):
+            continue
+        exercised = True
+        passes = after.epochs[: 2 if words_of(scenario) == {"begun"} else 1]
+        if not any(same(scenario, claims, each.steps, expected) for each in passes):
+            label = "with the state loaded while an iterator was there, "
+            lines = tuple(line for each in passes for line in lines_of(rank, label, each.steps))
+            why = "a state that is loaded and not used is a restart that nobody notices; an error is right too"
+            return [Finding("not-loaded-under-way", steps_text(expected), lines, why)]
     return [] if exercised else None

@@ -59,8 +59,8 @@ def place_in_epoch(scenario: Scenario, rank: RankRun) -> str:
 
 def words_of(scenario: Scenario) -> set[str]:
     """What else is done with the state."""
-    # What the consumer did before, and whether set_epoch() comes before or after the state, is free in every case.
-    return set(scenario.details.split("+")) - {"", "inside", "broken"}
+    # What the consumer did before, and whether set_epoch() comes before the state, after it or never, is free.
+    return set(scenario.details.split("+")) - {"", "inside", "broken", "unset"}
 
 
 def failed_to_read(run: Run) -> bool:

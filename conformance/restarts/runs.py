@@ -41,7 +41,7 @@ def _restarts(lane: Lane, main: Circumstances, saved: tuple[Saved, ...]) -> Iter
 def _untouched(first: Circumstances) -> Circumstances | None:
     """What a restart is compared with that takes a second state on its way."""
     words = first.scenario.words
-    if "again" in words or "relayed" in words:
+    if {"again", "relayed", "anew", "amid", "begun"} & set(words):
         # What comes if no second state is taken.
         return replace(first, scenario=simpler(first.scenario, details=""))
     if "onward" in words and _kept_longer(first.saved):

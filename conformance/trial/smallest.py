@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 S = TypeVar("S")
+_FEW = 64  # of a number's smallest values are tried one by one
 Changes = Mapping[str, Any]
 
 
@@ -26,13 +27,26 @@ def smallest_numbers(
     violates: Callable[[S], bool],
     least: Callable[[S, str], int] = lambda scenario, field: 1,
 ) -> S:
-    """The scenario with each of these numbers in turn as small as it still violates."""
+    """The scenario with each of these numbers in turn as small as it still violates; large ones by halving."""
     for field in fields:
-        for value in range(least(scenario, field), getattr(scenario, field)):
-            smaller: S = replace(scenario, **{field: value})  # type: ignore[type-var]
-            if violates(smaller):
-                scenario = smaller
-                break
+        first, now = least(scenario, field), getattr(scenario, field)
+        small = range(first, min(now, first + _FEW))
+        smaller = (replace(scenario, **{field: value}) for value in small)  # type: ignore[type-var]
+        found = next((each for each in smaller if violates(each)), None)
+        scenario = found if found is not None else _halved(scenario, field, first + _FEW, violates)
+    return scenario
+
+
+def _halved(scenario: S, field: str, least: int, violates: Callable[[S], bool]) -> S:
+    """The scenario with a large number less by half of it, by a quarter, and so on, as often as it still violates."""
+    step = (getattr(scenario, field) - least) // 2
+    while step > 0:
+        value = getattr(scenario, field) - step
+        smaller: S = replace(scenario, **{field: value})  # type: ignore[type-var]
+        if value >= least and violates(smaller):
+            scenario = smaller
+        else:
+            step //= 2
     return scenario
 
 

@@ -56,6 +56,13 @@ def a_few_workers(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     yield Scenario(5, num_workers=1, epochs=2, variant="again")
     shuffle = claims.shuffle is not None
     yield Scenario(9, 2, 2, shuffle=shuffle, num_workers=2, epochs=2, variant="random-state")
+    if tier.name != "quick":
+        # Workers of unequal speed; one sample that takes long, for which nobody may give up.
+        for fault in ("slow@0", "slow@5", "long@2"):
+            yield Scenario(9, num_workers=2, fault=fault, variant="workers")
+        # More workers and more steps than are drawn.
+        yield Scenario(211, batch_size=4, shuffle=shuffle, num_workers=5, epochs=2, variant="workers")
+        yield Scenario(67, batch_size=1, drop_last=True, num_workers=7, variant="workers")
     if may_persist(claims):
         yield Scenario(9, 2, 2, shuffle=shuffle, num_workers=2, epochs=2, variant="workers", persistent_workers=True)
 
@@ -65,3 +72,6 @@ def a_few_iterables(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     for drop_last in (False, True):
         num_workers = 2 if claims.iterable_workers else 0
         yield Scenario(9, batch_size=2, drop_last=drop_last, num_workers=num_workers, dataset="iterable")
+        if tier.name != "quick":
+            workers = 5 if claims.iterable_workers else 0
+            yield Scenario(1031, batch_size=16, drop_last=drop_last, num_workers=workers, dataset="iterable")

@@ -171,6 +171,13 @@ def kept_batches_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
     if told:
         why = "a batch that was handed over is the user's; a loader that reuses it says so (claim aliases)"
         return [Finding("kept-batch-changed", "a kept batch as it was", (told,), why)]
+    if scenario.num_workers and not scenario.kind:
+        # Written over before it was sent, a sample is wrong when it comes.
+        for epoch in rank.epochs:
+            if not as_undisturbed(scenario, claims, trace, epoch):
+                lines = _lines(rank.epochs, {epoch.number: _amiss(scenario, trace, epoch)})
+                why = "a buffer that waits to be sent is not free"
+                return [Finding("overwritten-before-it-came", "the samples of the dataset", lines, why)]
     return []
 
 

@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 
 from tests.known_bad.ahead import AHEAD, Ahead
 from tests.known_bad.correct import Correct, claim
+from tests.known_bad.order import SHUFFLING
 from tests.known_bad.pool import POOL, Pool, Skipping
+from tests.known_bad.resuming import STEADY, Resuming
 
 FREE = dict(datasets=("map", "iterable"))
 TROUBLE = ("life", "samples")
@@ -226,6 +228,51 @@ class CallsEachStep:
             raise LookupError(f"step {number} can't be read: {error}") from error
 
 
+class TakesSeedsOfThirtyTwoBits(Correct):
+    """A seed that NumPy would not take is refused (ORDER-7, COUNT-7)."""
+
+    claims: ClassVar[dict[str, Any]] = SHUFFLING
+    families: ClassVar[tuple[str, ...]] = ("map",)
+
+    def check(self, request: Any) -> None:
+        """Refuse what can't be asked for."""
+        super().check(request)
+        if request.seed >= 2**32:
+            raise ValueError(f"the seed is {request.seed}, and must be below 2**32")
+
+
+class IsClosedForGood(Pool):
+    """Once it is closed, its iterators raise, and so does iter() (WORK-15)."""
+
+    claims: ClassVar[dict[str, Any]] = FREE
+    families: ClassVar[tuple[str, ...]] = TROUBLE
+    closed = False
+
+    def __iter__(self) -> Iterator[Any]:
+        for batch in super().__iter__():
+            if self.closed:
+                raise RuntimeError("this loader is closed")
+            yield batch
+
+    def close(self) -> None:
+        """End all workers of all epochs."""
+        self.closed = True
+        super().close()
+
+
+class RefusesStatesUnderWay(Resuming):
+    """A state is refused while an epoch is being read (RESUME-9)."""
+
+    claims: ClassVar[dict[str, Any]] = STEADY
+    families: ClassVar[tuple[str, ...]] = ("resume",)
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on from there, if nothing else is going on."""
+        if self.begun and not self.ended:
+            raise RuntimeError("an epoch is being read; load the state before it, or after it")
+        super().load_state_dict(state)
+
+
 UNUSUAL: tuple[type[Any], ...] = (
     InADictBesideNothing,
     WritesItsSamplesOnce,
@@ -239,4 +286,7 @@ UNUSUAL: tuple[type[Any], ...] = (
     WantsItsLoopsFinished,
     DropsTheRestAhead,
     CallsEachStep,
+    TakesSeedsOfThirtyTwoBits,
+    IsClosedForGood,
+    RefusesStatesUnderWay,
 )

@@ -1,0 +1,151 @@
+"""Loaders that lose patience, reuse memory after a while, or keep more and more of it (chapters 4, 5 and 10)."""
+
+from collections.abc import Iterator
+from multiprocessing.connection import wait
+from typing import Any
+
+from tests.known_bad.ahead import BadAhead
+from tests.known_bad.asynchronous import FAMILY, with_hook
+from tests.known_bad.life import SAMPLES, STREAM, ReusesItsBuffer
+from tests.known_bad.pool import BadPool, Worker
+from tests.known_bad.workers import SEVERAL, WORKERS
+
+# --- time -----------------------------------------------------------------------------------------------------------
+
+
+class TakesSlownessForTheEnd(BadPool):
+    """A worker that gives nothing for a third of a second is taken to have ended. (No public report.)"""
+
+    claims, families = SEVERAL, WORKERS
+    clause, smallest, related = "WORK-1", "n3,w1,b1,keep,k1,slow@2,workers", ("ORDER-8", "WORK-2")
+
+    def receive(self, worker: Worker) -> tuple[str, Any]:
+        begun = worker.line.poll(5.0) if not self.told else worker.line.poll(0.3)
+        self.told = True
+        return super().receive(worker) if begun else ("end", None)
+
+    told = False
+
+
+class TakesWhoIsReady(BadPool):
+    """The step of whichever worker is ready first comes first, once the one whose turn it is takes long."""
+
+    claims, families = SEVERAL, WORKERS
+    clause, smallest = "ORDER-8", "n4,w1,b1,keep,k2,slow@2,workers"
+    report = "ray-project/ray#58658"
+
+    def in_turn(self, crew: list[Worker]) -> Iterator[Any]:
+        waiting = list(crew)
+        while waiting:
+            ready = wait([worker.line for worker in waiting[:1]], 0.3) or wait([worker.line for worker in waiting])
+            worker = next(each for each in waiting if each.line is ready[0])
+            waiting.remove(worker)
+            kind, value = self.receive(worker)
+            if kind == "error":
+                raise value
+            if kind == "batch":
+                yield value
+                waiting.append(worker)
+
+
+# --- memory that is used again --------------------------------------------------------------------------------------
+
+
+class ReusesARingOfSixteen(ReusesItsBuffer):
+    """Batches are views of a ring of sixteen buffers."""
+
+    clause, smallest = "WORK-16", "n17,w1,b1,keep,iterable,kept"
+    report = "scitix/InstantTensor#9"
+    depth = 16
+
+
+class KeepsABufferForEachStep(ReusesItsBuffer):
+    """Each step of the epoch has a buffer of its own, and the next epoch writes into them again."""
+
+    clause, smallest = "WORK-16", "n1,w1,b1,keep,e2,iterable,kept,kind=aging"
+    report = "pytorch/rl#4270"
+    depth = 64
+
+    def __iter__(self) -> Iterator[Any]:
+        self.number = 0
+        return super().__iter__()
+
+
+# --- memory that is kept --------------------------------------------------------------------------------------------
+
+
+class KeepsWhatWasLeft(BadPool):
+    """What a loop that is left had delivered is kept, for one who might go on. (No public report.)"""
+
+    claims, families = STREAM, SAMPLES
+    clause, smallest = "LEAK-5", "n16,w1,b4,keep,iterable,leave@3,kind=large"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.kept: list[Any] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        given: list[Any] = []
+        ended = False
+        try:
+            for batch in super().__iter__():
+                given.append(batch)
+                yield batch
+            ended = True
+        finally:
+            self.kept += [] if ended else given
+
+
+class KeepsTheRest(BadPool):
+    """What fills no step under drop_last is kept, and never joined to anything."""
+
+    claims, families = STREAM, SAMPLES
+    clause, smallest = "LEAK-5", "n31,w1,b16,drop,iterable,kind=large"
+    report = "NVIDIA/DALI#2881"
+
+    def grouped(self, elements: Any) -> Iterator[list[Any]]:
+        own = [self.own(each) for each in elements]
+        size = self.request.combined_batch
+        whole = len(own) - len(own) % size if self.request.drop_last else len(own)
+        self.rest = [*getattr(self, "rest", []), *own[whole:]]
+        yield from (own[start : min(whole, start + size)] for start in range(0, whole, size))
+
+
+class KeepsItsErrors(BadPool):
+    """Each error is kept with its frames, which hold the samples of its step. (No public report.)"""
+
+    claims, families = STREAM, SAMPLES
+    clause, smallest = "LEAK-5", "n16,w1,b16,keep,iterable,raise@15,kind=large,with=always"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.errors: list[Any] = []
+
+    def grouped(self, elements: Any) -> Iterator[list[Any]]:
+        step: list[Any] = []
+        try:
+            for each in elements:
+                step.append(self.own(each))
+                if len(step) == self.request.combined_batch:
+                    yield step
+                    step = []
+        except Exception as error:
+            self.errors.append((error, step))
+            raise
+        if step and not self.request.drop_last:
+            yield step
+
+
+# --- reading ahead --------------------------------------------------------------------------------------------------
+
+
+class ReadsOnInLaterEpochs(BadAhead):
+    """The queue has a bound in the first epoch. (No public report.)"""
+
+    claims, families = with_hook("buffer_size"), FAMILY
+    clause, smallest = "ASYNC-3", "n3,w1,b1,keep,e3,a1,async,look@0,with=later,synchronous"
+
+    @property
+    def room(self) -> int:
+        self.begun = getattr(self, "begun", 0) + 1
+        return super().room if self.begun < 2 else 1000
