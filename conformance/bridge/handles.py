@@ -1,6 +1,7 @@
 """What stays on this side: samples and exceptions, each under a number, for as long as somebody may name it."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
@@ -58,15 +59,7 @@ class Raised:
 
         Once it is raised it holds the frames of whoever is told, and with them the loader: it is better not kept here.
         """
-        error, self.error = self.error, _copied(self.error)
+        error = self.error
+        with suppress(Exception):
+            self.error = copy(error)
         return error
-
-
-def _copied(error: Exception) -> Exception:
-    """A copy of an exception; without its constructor, where that wants what the exception does not keep."""
-    try:
-        return copy(error)
-    except Exception:
-        made = type(error).__new__(type(error), *error.args)
-        made.__dict__.update(vars(error))
-        return made

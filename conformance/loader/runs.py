@@ -108,11 +108,12 @@ def run(lane: Lane, name: str, how: Circumstances) -> Run:
     tasks = [_task(lane, how, rank) for rank in ranks]
     extra = starting.granted(lane, how.scenario)
     patience = patience_with(how.scenario, lane.patience) + extra
+    # A million samples are put in order in one call.
+    stage = patience if how.scenario.conduct == "head" else lane.patience + extra
     # Ranks that need not meet are read some at a time, where there are many.
     most = len(tasks) if lane.claims.ranks == "process_group" else _AT_ONCE
     groups = [tasks[start : start + most] for start in range(0, len(tasks), most)]
-    shift, stage = how.other_process, lane.patience + extra
-    done = [lane.run(group, shift=shift, patience=patience, stage=stage) for group in groups]
+    done = [lane.run(group, shift=how.other_process, patience=patience, stage=stage) for group in groups]
     return Run(name, tuple(rank for group in done for rank in group))
 
 

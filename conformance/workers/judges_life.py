@@ -117,6 +117,8 @@ def _after_others(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         return None
     (rank,) = trace.main.ranks
     why = "what becomes of an epoch is nothing to the next one; to refuse is right, and to raise before its first step"
+    if scenario.fault and failed_while_loading(rank):
+        return []
     if rank.failure:
         return [_ended("failed-after-others", rank, "the last epoch, whole", why)]
     words = [*scenario.words, ""]

@@ -357,7 +357,15 @@ class AddsToTheText(Correct):
         try:
             return super().fetch(step)  # type: ignore[no-any-return]
         except Exception as error:
-            raise type(error)(f"In rank {self.request.rank}:\n  {error}\nwhile the step {step} was read") from error
+            told = f"In rank {self.request.rank}:\n  {type(error).__name__}: {error}\nwhile the step {step} was read"
+            raise self.like(error, told) from error
+
+    def like(self, error: Exception, told: str) -> Exception:
+        """An error of the same class, if it can be made of a text (ERROR-1)."""
+        try:
+            return type(error)(told)
+        except TypeError:
+            return RuntimeError(told)
 
 
 class NotesTheStep(Correct):
