@@ -47,7 +47,9 @@ class OneProcess:
         """What was found out: no worker is a new interpreter."""
         return starting.Start()
 
-    def run(self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None) -> tuple[RankRun, ...]:
+    def run(
+        self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None, stage: float | None = None
+    ) -> tuple[RankRun, ...]:
         """One run of all ranks."""
         places = [os.path.join(self.folder, f"{shift}-{task.rank}") for task in tasks]
         ranks = [member.read_once(self.implementation, *each) for each in zip(tasks, places, strict=True)]
