@@ -38,7 +38,7 @@ def test_a_run_in_which_the_suite_fails_accuses_nobody(monkeypatch: pytest.Monke
     monkeypatch.setattr("conformance.loader.member.hooks_of", usual)
     namespace: dict[str, Any] = {}
     # A function that stands in one of the suite's files.
-    code = compile("def hooks_of(scenario):\n    return {}['nothing']\n", asked.__file__, "exec")
+    code = compile("def hooks_of(scenario, starting):\n    return {}['nothing']\n", asked.__file__, "exec")
     exec(code, namespace)
     monkeypatch.setattr("conformance.loader.member.hooks_of", namespace["hooks_of"])
     report = check(plain_loader.load, plain_loader.claims, tier="quick")
