@@ -66,8 +66,8 @@ def not_followed(folder: str, scenario: Scenario, epochs: Sequence[Epoch]) -> st
     after = 0
     for epoch in epochs:
         given = [list(step) for step in epoch.steps]
-        # A loader that counts indices, or reads ahead, begins a pass that is no epoch. And of what would have come alike
-        # nobody can say that it was not asked for.
+        # A loader that counts indices, or reads ahead, begins a pass that is no epoch. And nobody can say of what would
+        # have come alike that it was not asked for.
         possible = dict.fromkeys([*passes[after:], after])
         after = next((each + 1 for each in possible if _steps(scenario, each) == given), 0)
         if not after:
