@@ -2,7 +2,7 @@
 
 Nothing in here may break the job: what can't be written (a full disk) is counted, and told once there is room again.
 What was flushed is the system's, whatever happens to the process: when an epoch begins or ends, when a block is full,
-and with the first batch after a second.
+and at the latest a second after a batch came, whether another one comes or not.
 """
 
 import atexit
@@ -18,12 +18,12 @@ from typing import Any, Literal
 
 from conformance.records.blocks import Block, Ids, Unfit, with_key
 from conformance.records.frames import CLOSING, DELIVERIES, MADE, SUFFIX, fact, frame
+from conformance.records.later import Later
 
 # How an epoch ended: read to its end, left by the loop, cut by --steps, or "error: ..." with the exception's words.
 How = Literal["whole", "left", "steps"] | str
-# A block is written when it holds so many samples (256 kB of uint32), and whatever there is after so many seconds.
+# A block is written when it holds so many samples (256 kB of uint32).
 _FULL = 65_536
-_SECONDS = 1.0
 
 Facts = Mapping[str, Any]
 _recorders: dict[str, "Recorder"] = {}
@@ -40,12 +40,17 @@ def open_record(folder: str | os.PathLike[str]) -> "Recorder":
     return _recorders[key]
 
 
+def _about_to_fork() -> None:
+    for recorder in _recorders.values():
+        recorder.pause()
+
+
 def _forked() -> None:
     for recorder in _recorders.values():
         recorder.begin_again()
 
 
-os.register_at_fork(after_in_child=_forked)
+os.register_at_fork(before=_about_to_fork, after_in_child=_forked)
 
 
 class Recorder:
@@ -73,7 +78,7 @@ class Recorder:
         self._made: dict[tuple[str, int], Block] = {}
         self._size = self._frames = self._lost = 0
         self._trouble = ""
-        self._flushed = time.monotonic()
+        self._later = Later(self.flush)
 
     def hello(self, facts: Facts) -> None:
         """Facts of the process: argv, rank, world_size, ... May be said again: what is known later counts."""
@@ -98,6 +103,7 @@ class Recorder:
             self._epochs[loader] = number + 1
             self._say({"what": "epoch", "loader": loader, "epoch": number, "time": time.time(), **facts})
             self.flush()
+            self._later.soon()
             return number
 
     def iterator(self, loader: int, epoch: int) -> str:
@@ -148,12 +154,17 @@ class Recorder:
     def flush(self) -> None:
         """Give what there is to the system: a process that is killed after this has not lost it."""
         with self._lock:
-            self._flushed = time.monotonic()
             self._seal_all()
             self._write()
 
+    def pause(self) -> None:
+        """Flush, and leave no thread that waits to do so, until the next batch comes."""
+        self._later.stop()
+        self.flush()
+
     def close(self) -> None:
         """A clean end: flush, and write the closing frame. What is said later begins another file."""
+        self._later.stop()
         with self._lock:
             self._seal_all()
             if self._file is not None or self._ready:
@@ -168,17 +179,19 @@ class Recorder:
 
     def _add(self, block: Block, ids: Ids | None, worker: int | None) -> None:
         block.add(ids, worker)
-        full = block.rows >= _FULL or block.batches >= _FULL
-        if full or time.monotonic() - self._flushed > _SECONDS:
+        if block.rows >= _FULL or block.batches >= _FULL:
             self.flush()
+        else:
+            self._later.ask()
 
     def _say(self, told: dict[str, Any]) -> None:
         self._ready.append(fact(told))
 
     def _seal_all(self) -> None:
-        for block in self._blocks.values():
+        # An iterator that is collected meanwhile ends its epoch.
+        for block in list(self._blocks.values()):
             self._seal(block)
-        for (key, _), block in self._made.items():
+        for (key, _), block in list(self._made.items()):
             self._seal(block, key)
 
     def _seal(self, block: Block, key: str = "") -> None:
@@ -195,6 +208,8 @@ class Recorder:
     def _write(self, closing: bool = False) -> None:
         pending, self._ready = self._ready, []
         told = len(pending)
+        if not (pending or closing):
+            return
         try:
             if self._file is None:
                 self._file = self._made_file()
