@@ -186,9 +186,15 @@ class _Reader:
             opened.add(block.ids, block.sizes, block.workers)
 
     def _end(self, fact: dict[str, Any]) -> None:
-        opened = self._open.pop((int(fact.get("loader", 0)), int(fact.get("epoch", 0))), None)
-        if opened is not None:
-            opened.seen.how = str(fact.get("how", ""))
+        number = int(fact.get("loader", 0))
+        opened = self._open.pop((number, int(fact.get("epoch", 0))), None)
+        if opened is None:
+            return
+        opened.seen.how = str(fact.get("how", ""))
+        if opened.seen.how == "left" and not opened.seen.steps and opened.seen.facts.get("restored"):
+            # An iterator that was made to find that its state is that of an epoch's end: torchdata makes another one.
+            opened.forget()
+            self._groups[self._loaders[number][0]].epochs -= 1
 
     def _unread(self, fact: dict[str, Any]) -> None:
         opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
@@ -285,6 +291,12 @@ class _Open:
         self.iterator = iterator
         self._length = length
         self._order = Order(seen, narrow=0 < length <= 1 << 32)
+
+    def forget(self) -> None:
+        """It was no epoch."""
+        del self.epoch.ranks[self.rank]
+        if not self.epoch.ranks:
+            del self.group.epochs[self.key]
 
     def add(self, ids: npt.NDArray[Any], sizes: npt.NDArray[Any], workers: npt.NDArray[np.int16]) -> None:
         """Batches that came, in their order."""

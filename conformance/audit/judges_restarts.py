@@ -14,6 +14,16 @@ def judge(view: View) -> Iterator[Finding]:
         after = [epoch for epoch in epochs if epoch.key[0] == attempt]
         if before and after:
             yield from _joint(view, before[-1], after[0])
+    yield from _begun_elsewhere(epochs)
+
+
+def _begun_elsewhere(epochs: list[EpochView]) -> Iterator[Finding]:
+    """The rest of an epoch whose first part is not in the record."""
+    for epoch in epochs:
+        attempt, number = epoch.key
+        if epoch.resumed and (number or not attempt):
+            text = f"{epoch.name} may have been resumed: {epoch.resumed}. Too little was seen to tell what was skipped:"
+            yield epoch.at_loop("note", "resumed", f"{text} record both starts into one folder (--into DIR)")
 
 
 def _joint(view: View, before: EpochView, after: EpochView) -> Iterator[Finding]:

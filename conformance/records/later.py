@@ -1,8 +1,8 @@
 """Later: decides when a thread of its own gives to the system what the loop has got, if no next batch does it.
 
-A loop that waits in a collective for ever asks for no batch, and a process that is killed says no last word. So what came
-is written soon after it came: a moment after the first batches of an epoch, as jobs that fail mostly fail there, and a
-second later on. A thread lives for one wait; a process that forks has none meanwhile, as what is forked while another
+A loop that waits in a collective for ever asks for no batch, and a process that is killed says no last word. So what
+came is written soon after it came: a moment after the first batches of an epoch, as jobs that fail mostly fail there,
+and a second later on. A thread lives for one wait; a process that forks has none meanwhile, as what is forked while another
 thread holds a lock may wait for it for ever.
 
 No signal is handled: a handler of Python's runs only once the call that hangs has come back, and SIGTERM would then no

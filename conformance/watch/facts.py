@@ -108,6 +108,8 @@ def epoch(given: Any, frame: FrameType | None) -> Facts:
         "steps": length_of(given),
         "random": fingerprints(given.dataset),
         "skipped": getattr(given.batch_sampler, "skip_batches", None),
+        # torchdata's: the state with which the iterator that is being made begins.
+        "restored": getattr(given, "next_iter_state", None) is not None or None,
     }
 
 
