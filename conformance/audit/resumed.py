@@ -25,7 +25,7 @@ def why_resumed(group: Group, key: EpochKey) -> str:
 
 
 def _shorter_first(group: Group, first: Epoch) -> str:
-    """Whether the first epoch of a record is shorter on each rank than the next one, or than len() said if it is alone."""
+    """Whether the record's first epoch is shorter on each rank than the next one, or, alone, than len() said."""
     if not first.whole or all(_looks_on(seen.facts) for seen in first.ranks.values()):
         return ""
     later = [group.epochs[key] for key in sorted(group.epochs) if key[0] == 0 and key[1] and group.epochs[key].whole]

@@ -2,8 +2,8 @@
 
 A loop that waits in a collective for ever asks for no batch, and a process that is killed says no last word. So what
 came is written soon after it came: a moment after the first batches of an epoch, as jobs that fail mostly fail there,
-and a second later on. A thread lives for one wait; a process that forks has none meanwhile, as what is forked while another
-thread holds a lock may wait for it for ever.
+and a second later on. A thread lives for one wait. A process that forks has none meanwhile: what is forked while
+another thread holds a lock may wait for it for ever.
 
 No signal is handled: a handler of Python's runs only once the call that hangs has come back, and SIGTERM would then no
 longer end a job that hangs.

@@ -54,9 +54,11 @@ def test_few_samples_may_come_in_one_order_by_chance(tmp_path: Path) -> None:
     assert ([], {"few-orders"}) == (found(verdict), told(verdict))
 
 
-def test_a_stream_that_comes_in_one_order_is_told(tmp_path: Path) -> None:
-    """Whether an iterable dataset should shuffle is not known."""
-    verdict = audited(job(tmp_path, [[whole(cut(LETTERS, 4))] * 2], kind="iterable", ids="content"))
+@pytest.mark.parametrize(("kind", "ids"), [("iterable", "content"), ("iterable", "named"), ("wrapped", "named")])
+def test_a_stream_that_comes_in_one_order_is_told(kind: str, ids: str, tmp_path: Path) -> None:
+    """Whether it should shuffle is not known, however its samples are told apart."""
+    steps = cut(LETTERS if ids == "content" else order(40), 4)
+    verdict = audited(job(tmp_path, [[whole(steps)] * 2], kind=kind, ids=ids))
     assert ([], {"same-order"}) == (found(verdict), told(verdict))
 
 
