@@ -79,7 +79,9 @@ def _by_iterator(skimmed: list[Skimmed]) -> dict[str, list[dict[str, Any]]]:
 def _process(file: Skimmed, end: End, lost: list[str]) -> Process:
     facts = {name: value for name, value in sorted(file.hello.items()) if name not in ("token", "time")}
     facts["start"], facts["last"], facts["loaders"] = file.start, file.last, file.loaders
-    return Process(file.token, file.rank, file.attempt, facts, end.state, end.why, lost, bool(file.epochs))
+    return Process(
+        file.token, file.rank, file.attempt, facts, end.state, end.why, lost, bool(file.epochs), file.unnamed
+    )
 
 
 def _make_room(summary: Summary, touched: set[int]) -> None:

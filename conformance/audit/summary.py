@@ -37,6 +37,7 @@ class Process:
     why: str = ""
     lost: list[str] = field(default_factory=list)
     has_epochs: bool = False
+    unnamed: list[str] = field(default_factory=list)  # why it could not tell who samples are
 
 
 @dataclass

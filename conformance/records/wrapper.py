@@ -9,7 +9,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
+from conformance.records.blocks import Ids
 from conformance.records.content import HASH, digest, row_digests
+from conformance.records.names import NoIdentity, field_of
 from conformance.records.place import gradients_are_off, place, random_fingerprints
 from conformance.records.writer import Recorder, open_record
 
@@ -106,8 +108,7 @@ class Recorded(Generic[Batch]):
         try:
             for batch in self._loader:
                 if epoch is not None and self._number is not None:
-                    told = _quietly(lambda: identities(batch, self._ids))  # noqa: B023
-                    recorder.batch(self._number, epoch, told if told is not None else _UNREAD)
+                    recorder.batch(self._number, epoch, self._identities(recorder, batch))
                 yield batch
         except GeneratorExit:
             how = "left"
@@ -130,6 +131,15 @@ class Recorded(Generic[Batch]):
         facts = {**where, "steps": steps, "random": random_fingerprints(), "no_grad": gradients_are_off()}
         return recorder.epoch(self._number, facts)
 
+    def _identities(self, recorder: Recorder, batch: Batch) -> Ids:
+        """The ids of a batch; where they can't be told, that is told."""
+        try:
+            return identities(batch, self._ids)
+        except Exception as error:
+            recorder.unnamed(str(error) if isinstance(error, NoIdentity) else f"{type(error).__name__}: {error}")
+            _say_once(error)
+            return _UNREAD
+
 
 _UNREAD = [None]
 
@@ -138,7 +148,7 @@ def identities(batch: Any, ids: Identify = None) -> list[int] | list[bytes]:
     """The ids of a batch's samples: integers as they are, anything else by its digest."""
     if ids is None:
         return row_digests(batch)
-    found = ids(batch) if callable(ids) else batch[ids]
+    found = ids(batch) if callable(ids) else field_of(batch, ids, f"ids={ids!r}", "a batch")
     found = found.tolist() if hasattr(found, "tolist") else found
     found = [found] if isinstance(found, int | str | bytes) else list(found)
     found = [int(each) if hasattr(each, "__index__") and not isinstance(each, bool) else each for each in found]
@@ -150,11 +160,15 @@ _told = False
 
 def _quietly(act: Callable[[], Any]) -> Any:
     """What it returns, or None and a line on standard error, once."""
-    global _told
     try:
         return act()
     except Exception as error:
-        if not _told:
-            _told = True
-            sys.stderr.write(f"loaderspec: the record has a gap: {type(error).__name__}: {error}\n")
+        _say_once(error)
         return None
+
+
+def _say_once(error: Exception) -> None:
+    global _told
+    if not _told:
+        _told = True
+        sys.stderr.write(f"loaderspec: the record has a gap: {type(error).__name__}: {error}\n")

@@ -72,6 +72,7 @@ class Recorder:
         self._file = None
         self.token = _token()
         self._said: set[int] = set()
+        self._unnamed: set[str] = set()
         self._epochs = [0] * len(self._loaders)
         self._ready: list[bytes] = []
         self._blocks: dict[tuple[int, int], Block] = {}
@@ -145,6 +146,15 @@ class Recorder:
                 self._seal(block)
             self._say({"what": "end", "loader": loader, "epoch": epoch, "how": how, "steps": steps})
             self.flush()
+
+    def unnamed(self, why: str) -> None:
+        """Who the samples of a batch are can't be told. It is written once, behind all batches that came before it."""
+        with self._lock:
+            if why not in self._unnamed:
+                self._unnamed.add(why)
+                self._seal_all()
+                self._say({"what": "unnamed", "why": why})
+                self.flush()
 
     def say(self, what: str, facts: Facts) -> None:
         """Any other fact; a reader that does not know `what` passes over it."""

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from conformance.audit.verdict import Verdict
+from conformance.records.names import NoIdentity
 from conformance.watch import accepted
 from conformance.watch.checking import Ranks, ranks
 from conformance.watch.command import EXIT_USAGE, add_identity, positive
 from conformance.watch.options import Options
+from conformance.watch.preflight import check_identify
 from conformance.watch.sweep import command, smallest
 from conformance.watch.targets import SetUp, Unfit
 from conformance.watch.verdicts import report, verdict_of
@@ -35,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check(given: argparse.Namespace) -> int:
     """Judge a target, and with --sweep look for the smallest set-up. Exit code: 0, 1 with findings, 2 if it can't be
-    carried out, 3 if nothing was read.
+    carried out, 3 if nothing was read or it can't be told who samples are.
     """
     try:
         setup = SetUp(
@@ -48,10 +50,11 @@ def check(given: argparse.Namespace) -> int:
             length=given.length,
             values=dict(_value(word) for word in given.set),
         )
+        check_identify(given.identify)
         options = Options(id_field=given.id_field, identify=given.identify, same_data=tuple(given.same_data))
         with tempfile.TemporaryDirectory() as folder, ranks(options, given.patience) as running:
             return _checked(running, setup, Path(folder) / "record", given)
-    except (Unfit, accepted.Unfit) as error:
+    except (Unfit, accepted.Unfit, NoIdentity) as error:
         print(f"loaderspec check: {error}", file=sys.stderr)
         return EXIT_USAGE
 

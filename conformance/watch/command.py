@@ -7,14 +7,16 @@ import time
 from pathlib import Path
 
 from conformance.audit.command import ranks
+from conformance.records.names import NoIdentity
 from conformance.watch.accepted import Unfit
 from conformance.watch.folder import Foreign, prepare, said, tidy
 from conformance.watch.launch import NOT_FOUND, Ended, NoProgram, run
 from conformance.watch.options import Options, environment
+from conformance.watch.preflight import check_identify
 from conformance.watch.unseen import unseen
 from conformance.watch.verdicts import report, verdict_of
 
-EXIT_FINDINGS, EXIT_USAGE, EXIT_NOTHING_RECORDED = 1, 2, 3
+EXIT_USAGE = 2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,8 +50,9 @@ def positive(text: str) -> int:
 
 
 def watch(given: argparse.Namespace) -> int:
-    """Run the job and judge what its loaders delivered. Exit code: 1 with findings, else that of the job; 3 if the job
-    ended well and nothing was recorded, 2 for a call that can't be carried out.
+    """Run the job and judge what its loaders delivered. Exit code: 1 with findings, 3 if --id-field or --identify can't
+    tell who samples are, else that of the job; 3 if the job ended well and nothing was recorded, 2 for a call that
+    can't be carried out.
     """
     job = given.job[1:] if given.job[:1] == ["--"] else given.job
     if not job:
@@ -62,9 +65,10 @@ def watch(given: argparse.Namespace) -> int:
         same_data=tuple(given.same_data),
     )
     try:
+        check_identify(given.identify, job)
         folder = prepare(given.into)
         ended = run(job, environment(folder, options, dict(os.environ)), folder)
-    except Foreign as error:
+    except (Foreign, NoIdentity) as error:
         return _refused(str(error))
     except NoProgram as error:
         _refused(str(error))
@@ -81,11 +85,9 @@ def _judged(folder: Path, job: list[str], ended: Ended, given: argparse.Namespac
     first = list(unseen(job, list(said(folder))))
     # The job's own output is its own: the report is beside it.
     print(report(verdict, first, stale, "watched"), file=sys.stderr)
-    if verdict.findings:
-        return EXIT_FINDINGS
-    if ended.stopped:
-        return 0
-    return ended.code or (0 if verdict.recorded else EXIT_NOTHING_RECORDED)
+    if verdict.findings or verdict.unnamed:
+        return verdict.exit_code
+    return 0 if ended.stopped else ended.code or verdict.exit_code
 
 
 def _refused(sentence: str) -> int:

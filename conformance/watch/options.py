@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.records.names import NoIdentity, field_of
 from conformance.records.wrapper import FOLDER as RECORD
 
 FOLDER = "LOADERSPEC_WATCH"
@@ -17,10 +18,6 @@ OPTIONS = "LOADERSPEC_WATCH_OPTIONS"
 SITE = Path(__file__).parent / "site"
 # For the .pth of an installed wheel, which runs where PYTHONPATH does not count: `python -I`, or a script that sets it.
 SITE_NAME = "LOADERSPEC_WATCH_SITE"
-
-
-class NoIdentity(LookupError):
-    """The field or the function that says who a sample is can't be used: the words say which, and why."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,7 @@ def identifier(options: Options) -> Callable[[Any], Any] | None:
     if options.identify:
         return _function(options.identify)
     if options.id_field:
-        return lambda element: _field(element, str(options.id_field))
+        return lambda element: field_of(element, options.id_field, f"--id-field {options.id_field}")
     return None
 
 
@@ -89,12 +86,3 @@ def _function(name: str) -> Callable[[Any], Any]:
     except (ImportError, AttributeError, OSError) as error:
         raise NoIdentity(f"--identify {name}: {error}") from error
     return found
-
-
-def _field(element: Any, name: str) -> Any:
-    try:
-        if isinstance(element, list | tuple) and name.isdigit():
-            return element[int(name)]
-        return element[name] if hasattr(element, "__getitem__") else getattr(element, name)
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise NoIdentity(f"--id-field {name}: an element of type {type(element).__name__} has no such field") from error

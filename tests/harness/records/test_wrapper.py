@@ -109,10 +109,13 @@ def test_an_error_of_the_loader_is_written_and_passes_through(tmp_path: Path) ->
 
 
 def test_ids_that_can_not_be_taken_leave_a_gap(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A field that is not there is told once, and the loop goes on."""
+    """A field that is not there is told with those that are, once, and the loop goes on; the audit is no success."""
     recorded = record([{"x": 1}, {"x": 2}], "id", folder=tmp_path)
     assert 2 == len(list(recorded))
     assert 2 == facts(closed(recorded, tmp_path), "unread")[0]["batches"]
+    verdict = audit_folder(tmp_path)
+    assert 3 == verdict.exit_code
+    assert "ids='id': a batch of type dict has no such field; it has x" in verdict.notes[0]
 
 
 def test_the_place_of_a_rank_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
