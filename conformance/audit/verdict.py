@@ -192,8 +192,8 @@ def _about_the_record(summary: Summary) -> Iterable[str]:
     for each in [each for each in summary.processes if each.lost][:1]:
         yield f"{_whose(each)} could not write all of its record ({each.lost[0]})"
     for limit in summary.limits:
-        words = ", ".join(f"{value} {name}" for name, value in limit.items())
-        yield f"the run was limited to {words}: what comes later is not judged"
+        words = ", ".join(f"{value:g} {name}" for name, value in limit.items() if name in ("steps", "seconds"))
+        yield f"the run was limited{f' to {words}' if words else ''}: what comes later is not judged"
 
 
 def _matters(process: Process) -> bool:

@@ -60,6 +60,7 @@ def watch(given: argparse.Namespace) -> int:
     options = Options(
         steps=given.steps,
         deadline=time.time() + given.seconds if given.seconds is not None else None,
+        seconds=given.seconds,
         id_field=given.id_field,
         identify=given.identify,
         same_data=tuple(given.same_data),
@@ -67,7 +68,7 @@ def watch(given: argparse.Namespace) -> int:
     try:
         check_identify(given.identify, job)
         folder = prepare(given.into)
-        ended = run(job, environment(folder, options, dict(os.environ)), folder)
+        ended = run(job, environment(folder, options, dict(os.environ)), folder, options.deadline)
     except (Foreign, NoIdentity) as error:
         return _refused(str(error))
     except NoProgram as error:
@@ -83,6 +84,8 @@ def watch(given: argparse.Namespace) -> int:
 def _judged(folder: Path, job: list[str], ended: Ended, given: argparse.Namespace) -> int:
     verdict, stale = verdict_of(folder, given.same_data, limited=ended.stopped)
     first = list(unseen(job, list(said(folder))))
+    if ended.forced:
+        first.append(f"The job was ended by a signal: {ended.forced}. It may hang: where, its findings may say.")
     # The job's own output is its own: the report is beside it.
     print(report(verdict, first, stale, "watched"), file=sys.stderr)
     if verdict.findings or verdict.unnamed:

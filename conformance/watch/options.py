@@ -22,10 +22,11 @@ SITE_NAME = "LOADERSPEC_WATCH_SITE"
 
 @dataclass(frozen=True)
 class Options:
-    """How a job is watched. `deadline` is in seconds since 1970."""
+    """How a job is watched. `deadline` is in seconds since 1970, `seconds` how long that was when it was said."""
 
     steps: int | None = None
     deadline: float | None = None
+    seconds: float | None = None
     id_field: str | None = None
     identify: str | None = None
     same_data: tuple[tuple[int, ...], ...] = ()

@@ -130,7 +130,13 @@ def _become(rank: int, where: dict[str, Any], setup: SetUp, meeting: str) -> Non
         "MASTER_PORT": where["port"],
         FOLDER: where["folder"],
         RECORD: where["folder"],
-        OPTIONS: json.dumps({**json.loads(os.environ.get(OPTIONS) or "{}"), "deadline": where["deadline"]}),
+        OPTIONS: json.dumps(
+            {
+                **json.loads(os.environ.get(OPTIONS) or "{}"),
+                "deadline": where["deadline"],
+                "seconds": where["patience"],
+            }
+        ),
     }
     os.environ.update({name: str(value) for name, value in place.items()})
     nowhere = os.open(os.devnull, os.O_RDONLY)

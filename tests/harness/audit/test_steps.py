@@ -145,3 +145,11 @@ def test_an_accepted_finding_is_told_with_its_reason(tmp_path: Path) -> None:
     accepted = verdict.without(verdict.findings[0], "trained under join()")
     assert (1, 0) == (verdict.exit_code, accepted.exit_code)
     assert any("COUNT-5 is accepted (trained under join())" in note.sentence for note in accepted.groups[0].notes)
+
+
+def test_what_a_run_was_limited_to_is_told_in_its_words(tmp_path: Path) -> None:
+    """The seconds that were asked for, and not the moment at which they were over."""
+    recorder = start(tmp_path, [whole(EVEN[0], how="steps")], close=False)
+    recorder.say("limit", {"seconds": 20.0})
+    recorder.close()
+    assert "the run was limited to 20 seconds: what comes later is not judged" in audited(tmp_path).notes
