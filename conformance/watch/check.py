@@ -7,13 +7,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from conformance.audit import accepted
 from conformance.audit.verdict import Verdict
 from conformance.records.names import NoIdentity
-from conformance.watch import accepted
 from conformance.watch.checking import Ranks, ranks
 from conformance.watch.command import EXIT_USAGE, add_identity, positive
 from conformance.watch.options import Options
-from conformance.watch.preflight import check_identify
+from conformance.watch.preflight import check_accepted, check_identify
 from conformance.watch.sweep import command, smallest
 from conformance.watch.targets import SetUp, Unfit
 from conformance.watch.verdicts import report, verdict_of
@@ -51,6 +51,7 @@ def check(given: argparse.Namespace) -> int:
             values=dict(_value(word) for word in given.set),
         )
         check_identify(given.identify)
+        check_accepted([given.target.rpartition(":")[0]])
         options = Options(id_field=given.id_field, identify=given.identify, same_data=tuple(given.same_data))
         with tempfile.TemporaryDirectory() as folder, ranks(options, given.patience) as running:
             return _checked(running, setup, Path(folder) / "record", given)

@@ -6,13 +6,13 @@ import sys
 import time
 from pathlib import Path
 
+from conformance.audit.accepted import Unfit
 from conformance.audit.command import ranks
 from conformance.records.names import NoIdentity
-from conformance.watch.accepted import Unfit
 from conformance.watch.folder import Foreign, prepare, said, tidy
 from conformance.watch.launch import NOT_FOUND, Ended, NoProgram, run
 from conformance.watch.options import Options, environment
-from conformance.watch.preflight import check_identify
+from conformance.watch.preflight import check_accepted, check_identify
 from conformance.watch.unseen import unseen
 from conformance.watch.verdicts import report, verdict_of
 
@@ -67,9 +67,10 @@ def watch(given: argparse.Namespace) -> int:
     )
     try:
         check_identify(given.identify, job)
+        check_accepted(job)
         folder = prepare(given.into)
         ended = run(job, environment(folder, options, dict(os.environ)), folder, options.deadline)
-    except (Foreign, NoIdentity) as error:
+    except (Foreign, NoIdentity, Unfit) as error:
         return _refused(str(error))
     except NoProgram as error:
         _refused(str(error))
