@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from conformance.audit.counts import Counts
-from conformance.audit.view import EpochView, Finding, View, listed, samples
+from conformance.audit.view import EpochView, Finding, View, samples
+from conformance.trial.words import count
 
 
 def judge(view: View) -> Iterator[Finding]:
@@ -60,7 +61,7 @@ def _joint(view: View, before: EpochView, after: EpochView) -> Iterator[Finding]
     elif lost > slack:
         missing = both.first(0, 0, 6) if view.facts.get("subset") is None else []
         more = f" and {samples(twice)} came twice" if twice else ""
-        yield _skipped(after, f"the restart skipped {samples(lost)} of {called}{more}", before, missing)
+        yield _skipped(after, f"the restart skipped {samples(lost)} of {called}{more}", before, lost, missing)
     elif twice:
         text = f"the restart in {called} went back by {samples(twice)}, to the last state: no sample was skipped"
         yield after.at_loop("note", "restart", text)
@@ -68,11 +69,23 @@ def _joint(view: View, before: EpochView, after: EpochView) -> Iterator[Finding]
         yield after.at_loop("note", "restart", f"the restart went on in {called} where the job had ended")
 
 
-def _skipped(after: EpochView, text: str, before: EpochView, missing: list[int] | None = None) -> Finding:
-    steps = f"{sum(seen.steps for seen in before.epoch.ranks.values())} steps came before the restart"
-    excerpt = (steps, f"in neither: {listed(missing)}") if missing else (steps,)
+def _skipped(
+    after: EpochView, text: str, before: EpochView, lost: int = 0, missing: list[int] | None = None
+) -> Finding:
+    excerpt = (_steps(before),)
+    if missing:
+        more = ", ..." if lost > len(missing) else ""
+        excerpt += (f"in neither: {', '.join(map(str, missing))}{more}",)
     advice = "store the loader's state (or the samples done) with the model's, and go on from there"
     return after.at_loop("RESUME-1", "restart", text, excerpt=excerpt, advice=advice, worst=8)
+
+
+def _steps(before: EpochView) -> str:
+    """``4 steps on each of 2 ranks came before the restart``."""
+    steps = sorted({seen.steps for seen in before.epoch.ranks.values()})
+    many = count(steps[0], "step") if len(steps) == 1 else f"{steps[0]} to {steps[-1]} steps"
+    ranks = len(before.epoch.ranks)
+    return f"{many}{f' on each of {ranks} ranks' if ranks > 1 else ''} came before the restart"
 
 
 def _number(epoch: EpochView) -> int | None:

@@ -62,7 +62,7 @@ def _waited(job: "subprocess.Popen[bytes]", folder: Path, deadline: float | None
         if polite is not None and time.time() > polite + _PATIENCE:
             return _ended(job), f"some of its processes did not end in the {_PATIENCE:g} s after others had stopped"
         if polite is None and deadline is not None and time.time() > deadline + _LATE:
-            return _ended(job), f"none of its processes asked for a batch in the {_LATE:g} s after --seconds had passed"
+            return _ended(job), f"none of its processes asked for a batch in the {_LATE:g} s after --seconds"
 
 
 def _ended(job: "subprocess.Popen[bytes]") -> int:

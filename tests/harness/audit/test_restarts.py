@@ -59,3 +59,16 @@ def test_a_state_of_an_epochs_end_is_not_an_epoch(tmp_path: Path) -> None:
     (group,) = audited(tmp_path).groups
     assert "1 epoch seen whole" in group.title
     assert () == (*group.findings, *group.notes)
+
+
+def test_what_a_restart_skipped_is_counted_on_each_rank(tmp_path: Path) -> None:
+    """Steps are those of a rank, and a list that goes on ends in dots."""
+    parts = [cut(range(rank, 80, 2), 4) for rank in range(2)]
+    for first, last, how in ((0, 4, ""), (7, 10, "whole")):
+        for rank, part in enumerate(parts):
+            start(tmp_path, [whole(part[first:last], how=how)], rank, 2, length=80, close=how == "whole")
+    (finding,) = audited(tmp_path).findings
+    assert ("RESUME-1", "the restart skipped 24 samples of epoch 0") == (finding.id, finding.sentence)
+    steps, missing = finding.excerpt
+    assert "4 steps on each of 2 ranks came before the restart" == steps
+    assert "in neither: 32, 33, 34, 35, 36, 37, ..." == missing
