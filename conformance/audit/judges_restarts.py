@@ -72,7 +72,7 @@ def _joint(view: View, before: EpochView, after: EpochView) -> Iterator[Finding]
 def _skipped(
     after: EpochView, text: str, before: EpochView, lost: int = 0, missing: list[int] | None = None
 ) -> Finding:
-    excerpt = (_steps(before),)
+    excerpt: tuple[str, ...] = (_steps(before),)
     if missing:
         more = ", ..." if lost > len(missing) else ""
         excerpt += (f"in neither: {', '.join(map(str, missing))}{more}",)

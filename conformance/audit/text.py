@@ -7,6 +7,7 @@ from pathlib import Path
 from conformance.audit.verdict import Judged, Verdict
 from conformance.audit.view import Finding
 from conformance.report.spec_text import clause_texts
+from conformance.report.ways_out import ways_out
 from conformance.trial.words import count, printable
 
 _WIDTH = 118
@@ -67,5 +68,5 @@ def _summed_up(verdict: Verdict, done: str) -> str:
         return "nothing was recorded: no loader was iterated in a process that is recorded."
     findings = verdict.findings
     line = f"{count(len(verdict.groups), 'loader')} {done}, {count(len(findings), 'finding')}."
-    clause = next((finding.id for finding in findings if finding.id in clause_texts()), "")
-    return f"{line}   what to do: loaderspec explain {clause}" if clause else line
+    known = dict.fromkeys(each.id for each in findings if each.id in clause_texts() or each.id in ways_out())
+    return f"{line}   what to do: loaderspec explain {' '.join(known)}" if known else line

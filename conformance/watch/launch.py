@@ -23,8 +23,8 @@ NOT_FOUND = 127
 
 @dataclass(frozen=True)
 class Ended:
-    """How the job ended: as a shell tells it; whether it was stopped because enough was seen; and, if it had to be ended
-    by a signal for that, why.
+    """How the job ended: as a shell tells it; whether it was stopped because enough was seen; and why it was ended by a
+    signal, if it had to be.
     """
 
     code: int
