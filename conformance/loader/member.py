@@ -14,7 +14,7 @@ from math import prod
 from typing import Any, Protocol, cast
 
 from conformance.contract import Implementation, Request
-from conformance.loader import datasets, kinds, leaks, patience, probes, reading
+from conformance.loader import datasets, kinds, leaks, patience, probes, reading, samplers
 from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.reading import Reader
 from conformance.loader.scenario import AGING_KINDS, DEADLY, ODD_KINDS, Scenario
@@ -71,6 +71,8 @@ class Conducts(Protocol):
 
 def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
     """Read the loader that a task asks for; where something happens, also look for what it leaves behind."""
+    # A scenario asks what its conduct needs, which this process may not know yet.
+    _conducts(task)
     if task.scenario.is_troubled:
         deadly = task.scenario.fault.partition("@")[0] in DEADLY
         return watching_leaks(lambda: read_once(implementation, task, workdir), workdir, deadly)
@@ -153,10 +155,15 @@ def _left_behind(before: leaks.Resources, temporary: str | None, grace: float) -
         return leaks.left_behind(before, temporary, grace)
 
 
+def _conducts(task: Task) -> Conducts | None:
+    """The chapter's own conducts, imported where a task names them."""
+    return cast(Conducts, import_module(task.conducts)) if task.conducts else None
+
+
 def read(going: Reading) -> None:
     """Make the loader, and do with it what the scenario's conduct says; raises Stopped where that can't go on."""
     name = going.scenario.conduct.partition("@")[0]
-    module = cast(Conducts, import_module(going.task.conducts)) if going.task.conducts else None
+    module = _conducts(going.task)
     if module is not None and name in module.WITHOUT_LOADER:
         module.WITHOUT_LOADER[name](going)
         return
@@ -283,6 +290,10 @@ def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
         hooks["collate_fn"] = probes.NotingCollate(watch)
     if "begun" in scenario.words and scenario.conduct == "hooked":
         hooks["worker_init_fn"] = probes.NotingInitialiser(watch)
+    if "sampler" in scenario.words:
+        hooks["sampler"] = samplers.PassingSampler(watch.folder, scenario.samples)
+    if "batches" in scenario.words:
+        hooks["batch_sampler"] = samplers.PassingBatches(watch.folder, scenario.samples)
     dataset = watched(scenario.dataset, scenario.samples, watch)
     return Request(dataset=dataset, workdir=folder, **{**arguments, **hooks})
 
