@@ -9,6 +9,7 @@ from conformance.audit.text import shown
 from conformance.cli import main
 from conformance.report.ways_out import ways_out
 from tests.harness.audit.jobs import audited, job, whole
+from tests.harness.audit.test_samples import order
 
 AUDIT = Path(__file__).resolve().parents[2] / "conformance" / "audit"
 
@@ -44,6 +45,6 @@ def test_several_clauses_are_explained_at_once(capsys: pytest.CaptureFixture[str
 
 def test_the_last_line_names_all_that_was_found(tmp_path: Path) -> None:
     """Worst first, each once, and ready to be typed."""
-    epochs = [whole([[3, 1, 2], [0, 5, 4]]), whole([[3, 1, 2], [0, 5, 4]])]
-    last = shown(audited(job(tmp_path, [epochs], length=12))).splitlines()[-1]
+    epochs = [whole([order(20)]), whole([order(20)])]
+    last = shown(audited(job(tmp_path, [epochs], length=30))).splitlines()[-1]
     assert last == "1 loader audited, 2 findings.   what to do: loaderspec explain PART-2 ORDER-6"
