@@ -24,6 +24,27 @@ def why_resumed(group: Group, key: EpochKey) -> str:
     return _shorter_first(group, epoch)
 
 
+def joints(group: Group) -> list[tuple[EpochKey, EpochKey]]:
+    """The last epoch before each restart, and the first one after it."""
+    keys = sorted(group.epochs)
+    found = []
+    for attempt in sorted({key[0] for key in keys})[1:]:
+        before = [
+            key for key in keys if key[0] < attempt and any(seen.rows for seen in group.epochs[key].ranks.values())
+        ]
+        after = [key for key in keys if key[0] == attempt]
+        if before and after:
+            found.append((before[-1], after[0]))
+    return found
+
+
+def number_of(epoch: Epoch) -> int | None:
+    """The epoch as the sampler says it."""
+    told = {seen.facts.get("set_epoch") for seen in epoch.ranks.values()}
+    number = told.pop() if len(told) == 1 else None
+    return number if isinstance(number, int) else None
+
+
 def _shorter_first(group: Group, first: Epoch) -> str:
     """Whether the record's first epoch is shorter on each rank than the next one, or, alone, than len() said."""
     if not first.whole or all(_looks_on(seen.facts) for seen in first.ranks.values()):

@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=positive, help="stop the job politely after so many batches of a loader")
     parser.add_argument("--seconds", type=float, help="stop the job politely after so many seconds")
     parser.add_argument("--into", metavar="DIR", type=Path, help="the record's folder; a restart goes on in it")
+    parser.add_argument("--html", metavar="DIR", type=Path, help="write a page with a picture of the delivery there")
     add_identity(parser)
     parser.add_argument("job", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the job, as it is started today")
 
@@ -83,7 +84,7 @@ def watch(given: argparse.Namespace) -> int:
 
 
 def _judged(folder: Path, job: list[str], ended: Ended, given: argparse.Namespace) -> int:
-    verdict, stale = verdict_of(folder, given.same_data, limited=ended.stopped)
+    verdict, stale = verdict_of(folder, given.same_data, ended.stopped, given.html)
     first = list(unseen(job, list(said(folder))))
     if ended.forced:
         first.append(f"The job was ended by a signal: {ended.forced}. It may hang: where, its findings may say.")

@@ -5,21 +5,35 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.audit.accepting import accepting
+from conformance.audit.gather import gather
+from conformance.audit.page import write_page
+from conformance.audit.summary import Summary
 from conformance.audit.text import shown
-from conformance.audit.verdict import Verdict, audit_folder
+from conformance.audit.verdict import Verdict, judged
 
 SameData = Sequence[Sequence[int]]
 
 
-def verdict_of(folder: Path, same_data: SameData = (), limited: bool = False) -> tuple[Verdict, list[str]]:
-    """The verdict over a record, without what is accepted; and what is said of the acceptances.
+def verdict_of(
+    folder: Path, same_data: SameData = (), limited: bool = False, html: Path | None = None
+) -> tuple[Verdict, list[str]]:
+    """The verdict over a record, without what is accepted; and what is said of the acceptances, and where the page is.
 
     `limited`: the job was stopped, so that what was not found may be there. Unfit if pyproject.toml can't be read.
     """
-    return accepting(audit_folder(folder, same_data), limited)
+    summary = gather(folder)
+    verdict, told = accepting(judged(summary, same_data), limited)
+    return verdict, told if html is None else [*told, _page(summary, verdict, html)]
+
+
+def _page(summary: Summary, verdict: Verdict, folder: Path) -> str:
+    try:
+        return f"picture: {write_page(summary, verdict, folder)}"
+    except OSError as error:
+        return f"no picture: {error}"
 
 
 def report(verdict: Verdict, first: Sequence[str], last: Sequence[str], done: str) -> str:
-    """The text: what was not seen, then the findings, then acceptances that are out of date."""
+    """The text: what was not seen, then the findings, then what is said of acceptances."""
     lines = [*first, shown(verdict, Path.cwd(), done), *last]
     return os.linesep.join(lines)
