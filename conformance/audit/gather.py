@@ -94,7 +94,7 @@ def _make_room(summary: Summary, touched: set[int]) -> None:
 
 
 # The facts that are read here, each by a method of its name; others are passed over.
-_OF_EPOCHS = ("epoch", "end", "unread", "skipped", "drew", "content", "worker_died")
+_OF_EPOCHS = ("epoch", "end", "unread", "skipped", "drew", "content", "worker_died", "crash")
 _TOLD = ("loader", *_OF_EPOCHS, "failed", "lost", "same_data", "limit")
 
 
@@ -113,6 +113,7 @@ class _Reader:
         self._loaders: dict[int, tuple[GroupKey, dict[str, Any]]] = {}
         self._groups: dict[GroupKey, _OneLine] = {}
         self._open: dict[tuple[int, int], _Open] = {}
+        self._left: dict[tuple[int, int], RankSeen] = {}
 
     def read_on(self) -> bool:
         """Take in some more of the file; whether there is more."""
@@ -193,10 +194,17 @@ class _Reader:
         if opened is None:
             return
         opened.seen.how = str(fact.get("how", ""))
+        if opened.seen.how == "left":
+            self._left[number, int(fact.get("epoch", 0))] = opened.seen
         if opened.seen.how == "left" and not opened.seen.steps and opened.seen.facts.get("restored"):
             # An iterator that was made to find that its state is that of an epoch's end: torchdata makes another one.
             opened.forget()
             self._groups[self._loaders[number][0]].epochs -= 1
+
+    def _crash(self, fact: dict[str, Any]) -> None:
+        seen = self._left.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        if seen is not None:
+            seen.how = f"crash: {fact.get('why', '')}"
 
     def _unread(self, fact: dict[str, Any]) -> None:
         opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))

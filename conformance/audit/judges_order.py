@@ -92,7 +92,8 @@ def _never_reached(view: View) -> Iterator[Finding]:
 
 
 def _alike(one: EpochView, other: EpochView) -> bool:
-    ranks = set(one.ranks) & set(other.ranks)
+    # A rank that was killed early may have had nothing yet.
+    ranks = [rank for rank in one.ranks if rank in other.ranks and one.ranks[rank].rows and other.ranks[rank].rows]
     return bool(ranks) and all(_in_common(one.ranks[rank], other.ranks[rank]) > 1 for rank in ranks)
 
 

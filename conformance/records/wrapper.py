@@ -11,6 +11,8 @@ from typing import Any, Generic, TypeVar
 
 from conformance.records.blocks import Ids
 from conformance.records.content import HASH, digest, row_digests
+from conformance.records.crash import place_in
+from conformance.records.crash import told as words
 from conformance.records.names import NoIdentity, field_of
 from conformance.records.place import gradients_are_off, place, random_fingerprints
 from conformance.records.writer import Recorder, open_record
@@ -104,21 +106,21 @@ class Recorded(Generic[Batch]):
 
     def _epoch(self, recorder: Recorder, where: dict[str, Any]) -> Iterator[Batch]:
         epoch = _quietly(lambda: self._begin(recorder, where))
-        how = "whole"
+        how, place = "whole", None
         try:
             for batch in self._loader:
                 if epoch is not None and self._number is not None:
                     recorder.batch(self._number, epoch, self._identities(recorder, batch))
                 yield batch
         except GeneratorExit:
-            how = "left"
+            how, place = "left", place_in(sys._getframe(1))
             raise
         except BaseException as error:
-            how = f"error: {type(error).__name__}: {error}"
+            how = f"error: {words(error)}"
             raise
         finally:
             if epoch is not None and self._number is not None:
-                recorder.end_of_epoch(self._number, epoch, how)
+                recorder.end_of_epoch(self._number, epoch, how, place)
 
     def _begin(self, recorder: Recorder, where: dict[str, Any]) -> int:
         try:

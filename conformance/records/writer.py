@@ -12,15 +12,18 @@ import socket
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from conformance.records.blocks import Block, Ids, Unfit, with_key
+from conformance.records.crash import Place, ending, passed, told
 from conformance.records.frames import CLOSING, DELIVERIES, MADE, SUFFIX, fact, frame
 from conformance.records.later import Later
 
-# How an epoch ended: read to its end, left by the loop, cut by --steps, or "error: ..." with the exception's words.
+# How an epoch ended: read to its end, left by the loop, cut by --steps; or "error: ..." with the words of what the loader
+# raised. That a loop was left by what ended the process is known later, and a fact of its own.
 How = Literal["whole", "left", "steps"] | str
 # A block is written when it holds so many samples (256 kB of uint32).
 _FULL = 65_536
@@ -74,6 +77,8 @@ class Recorder:
         self._said: set[int] = set()
         self._unnamed: set[str] = set()
         self._epochs = [0] * len(self._loaders)
+        self._open: set[tuple[int, int]] = set()
+        self._left: deque[tuple[int, int, Place]] = deque(maxlen=8)
         self._ready: list[bytes] = []
         self._blocks: dict[tuple[int, int], Block] = {}
         self._made: dict[tuple[str, int], Block] = {}
@@ -102,6 +107,7 @@ class Recorder:
             self._introduce(loader)
             number = self._epochs[loader]
             self._epochs[loader] = number + 1
+            self._open.add((loader, number))
             self._say({"what": "epoch", "loader": loader, "epoch": number, "time": time.time(), **facts})
             self.flush()
             self._later.soon()
@@ -136,9 +142,14 @@ class Recorder:
             self._say({"what": "worker", "iterator": iterator, "worker": worker, **facts})
             self.flush()
 
-    def end_of_epoch(self, loader: int, epoch: int, how: How) -> None:
-        """An epoch is over: "whole", "left", "steps" or "error: ..."; what is known of it goes to the disk."""
+    def end_of_epoch(self, loader: int, epoch: int, how: How, place: Place | None = None) -> None:
+        """An epoch is over, if it isn't already: "whole", "left" (`place`: by which line), ...; it goes to the disk."""
         with self._lock:
+            if (loader, epoch) not in self._open:
+                return
+            self._open.discard((loader, epoch))
+            if place is not None and how == "left":
+                self._left.append((loader, epoch, place))
             block = self._blocks.pop((loader, epoch), None)
             steps = 0
             if block is not None:
@@ -173,9 +184,16 @@ class Recorder:
         self.flush()
 
     def close(self) -> None:
-        """A clean end: flush, and write the closing frame. What is said later begins another file."""
+        """A clean end: end what is open, and write the closing frame. What is said later begins another file."""
         self._later.stop()
+        error = ending()
         with self._lock:
+            crashed = [(loader, epoch) for loader, epoch, place in self._left if error and passed(error, place)]
+            for loader, epoch in sorted(self._open):
+                crashed += [(loader, epoch)] if error else []
+                self.end_of_epoch(loader, epoch, "left")
+            for loader, epoch in crashed:
+                self._say({"what": "crash", "loader": loader, "epoch": epoch, "why": told(error) if error else ""})
             self._seal_all()
             if self._file is not None or self._ready:
                 self._write(closing=True)
@@ -207,17 +225,17 @@ class Recorder:
     def _seal(self, block: Block, key: str = "") -> None:
         if not block.batches:
             return
-        told = {"loader": block.loader, "epoch": block.epoch, "step": block.step, "batches": block.batches}
+        about = {"loader": block.loader, "epoch": block.epoch, "step": block.step, "batches": block.batches}
         try:
             payload = block.take()
         except Unfit as error:
-            self._say({"what": "unread", "why": str(error), **told, "iterator": key})
+            self._say({"what": "unread", "why": str(error), **about, "iterator": key})
             return
         self._ready.append(frame(MADE, with_key(key, payload)) if key else frame(DELIVERIES, payload))
 
     def _write(self, closing: bool = False) -> None:
         pending, self._ready = self._ready, []
-        told = len(pending)
+        number = len(pending)
         if not (pending or closing):
             return
         try:
@@ -232,7 +250,7 @@ class Recorder:
             data = b"".join(pending)
             _write_all(self._file, data)
         except OSError as error:
-            self._lost += told
+            self._lost += number
             self._trouble = error.strerror or str(error)
             self._said.clear()
             self._cut_back()

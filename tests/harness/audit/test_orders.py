@@ -69,6 +69,13 @@ def test_epochs_that_were_left_are_compared_as_far_as_they_went(tmp_path: Path) 
     assert [("ORDER-6", "same-order")] == found(audited(job(tmp_path, [both])))
 
 
+def test_a_rank_that_was_killed_early_hides_no_order(tmp_path: Path) -> None:
+    """The others tell it."""
+    one, other = shuffled(0)
+    verdict = audited(job(tmp_path, [[one, whole([], how="")], [other, {**other, "how": "crash: E"}]], length=40))
+    assert [("ORDER-6", "same-order")] == found(verdict)
+
+
 def test_what_no_epoch_reaches_is_found(tmp_path: Path) -> None:
     """A loop that leaves an unshuffled loader at one step in each epoch never sees the rest."""
     steps = cut(range(40), 4)

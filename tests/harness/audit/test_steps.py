@@ -65,6 +65,35 @@ def test_a_fault_is_found_and_its_neighbour_is_not(
     assert [] == found(audited(right(tmp_path / "right")))
 
 
+CAUGHT = """error: ValueError: Caught ValueError in DataLoader worker process 2.
+Original Traceback (most recent call last):
+  File "/venv/torch/utils/data/_utils/worker.py", line 349, in _worker_loop
+    data = fetcher.fetch(index)
+  File "/home/me/train.py", line 12, in __getitem__
+    raise ValueError("sample 7 is torn")
+ValueError: sample 7 is torn
+"""
+
+
+def test_what_a_worker_raised_is_told_by_its_last_line(tmp_path: Path) -> None:
+    """The worker did not die, and the line in which it raised is shown."""
+    verdict = audited(one([[0]], how=CAUGHT)(tmp_path))
+    (finding,) = verdict.findings
+    assert "worker 2 of rank 0 raised at step 1: ValueError: sample 7 is torn" == finding.sentence
+    assert ('File "/home/me/train.py", line 12, in __getitem__',) == finding.excerpt
+
+
+def test_a_crash_of_the_job_is_told(tmp_path: Path) -> None:
+    """The loop did not leave the epoch of its own will, and the loader has no fault in it."""
+    recorder = start(tmp_path, [whole([[0]], how="left")], close=False)
+    recorder.say("crash", {"loader": 0, "epoch": 0, "why": "RuntimeError: loss is nan"})
+    recorder.close()
+    verdict = audited(tmp_path)
+    assert ([], {"crash"}) == (found(verdict), told(verdict))
+    note = verdict.groups[0].notes[0].sentence
+    assert "the job ended with an exception after 1 step: RuntimeError: loss is nan." in note
+
+
 def test_the_step_at_which_a_job_hangs_is_told(tmp_path: Path) -> None:
     """The rank with fewer steps has ended; the other one waits, and its epoch has no end in the record."""
     start(tmp_path, [whole(UNEVEN[0][:4], how="")], 0, 2, length=32, close=False)

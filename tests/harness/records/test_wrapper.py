@@ -13,6 +13,8 @@ import torch
 
 from conformance import record
 from conformance.audit.verdict import audit_folder
+from conformance.records.crash import ending
+from conformance.records.crash import told as words
 from conformance.records.reader import files, read_file
 from tests.harness.records.test_writer import batches, facts
 
@@ -137,6 +139,40 @@ def test_a_job_that_records_imports_no_test_tools(tmp_path: Path) -> None:
     )
     assert set() == {"hypothesis", "pytest", "torch", "numpy"} & set(done.stdout.split())
     assert 1 == len(files(tmp_path / "loaderspec-record"))
+
+
+def test_a_crash_of_the_job_ends_its_epoch(tmp_path: Path) -> None:
+    """It is told from a loop that breaks off, also where both are in one function."""
+    program = (
+        "from conformance import record\n"
+        "for batch in record([[1], [2]]): break\n"
+        "for batch in record([[1], [2]]): raise ValueError('loss is nan')"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, check=False)
+    (path,) = files(tmp_path)
+    items = list(read_file(path))
+    assert [(1, 0, "ValueError: loss is nan")] == [tuple(each.values()) for each in facts(items, "crash")]
+    assert "clean end" == items[-1].state
+
+
+def test_what_ends_a_process_is_known_while_it_leaves() -> None:
+    """Also where it is reported to another process, and the exit code is all that is left."""
+    seen: list[Any] = []
+    for code in (1, 0):
+        with pytest.raises(SystemExit):
+            try:
+                try:
+                    raise ValueError("x" * 9000 + " is why")
+                except ValueError:
+                    sys.exit(code)
+            finally:
+                seen.append(ending())
+    assert [True, True] == [isinstance(seen[0], ValueError), seen[1] is None]
+    text = words(seen[0])
+    assert text.startswith("ValueError: xxx")
+    assert text.endswith(" is why")
+    assert len(text) < 2000
 
 
 def test_what_was_flushed_before_a_sigkill_is_read(tmp_path: Path) -> None:
