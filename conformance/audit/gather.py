@@ -16,6 +16,8 @@ from conformance.audit.counts import DENSE
 from conformance.audit.files import Cursor, Made, Skimmed, place, skim
 from conformance.audit.partial import ordered
 from conformance.audit.summary import (
+    HEAD_SAMPLES,
+    HEAD_STEPS,
     Epoch,
     EpochKey,
     Group,
@@ -363,8 +365,8 @@ class _Open:
 
     def _note_head(self, ids: npt.NDArray[Any], ends: npt.NDArray[np.int64]) -> None:
         starts = np.concatenate([[0], ends[:-1]])
-        for step in range(min(4 - len(self.seen.head), len(ends))):
-            some = ids[starts[step] : ends[step]][:8]
+        for step in range(min(HEAD_STEPS - len(self.seen.head), len(ends))):
+            some = ids[starts[step] : ends[step]][:HEAD_SAMPLES]
             self.seen.head.append([_hexadecimal(row) for row in some] if ids.ndim == 2 else some.tolist())
 
     def _note_workers(

@@ -8,7 +8,7 @@ from conformance.audit.verdict import Judged, Verdict
 from conformance.audit.view import Finding
 from conformance.report.spec_text import clause_texts
 from conformance.report.ways_out import ways_out
-from conformance.trial.words import count, printable
+from conformance.trial.words import clipped, count, printable
 
 _WIDTH = 118
 _CLAUSE = 10
@@ -45,7 +45,8 @@ def _group(group: Judged, base: Path, notes: bool) -> list[str]:
 def _finding(finding: Finding, base: Path) -> list[str]:
     where = place(finding.file, finding.line, base)
     lines = _wrapped(finding.id, finding.sentence, where)
-    return lines + [" " * (_CLAUSE + 4) + line[: _WIDTH - _CLAUSE - 4] for line in finding.excerpt]
+    room = _WIDTH - _CLAUSE - 4
+    return lines + [" " * (_CLAUSE + 4) + clipped(line, room, end=False) for line in finding.excerpt]
 
 
 def _wrapped(clause: str, sentence: str, where: str) -> list[str]:

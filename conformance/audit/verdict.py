@@ -26,6 +26,7 @@ class Judged:
     title: str
     findings: tuple[Finding, ...]
     notes: tuple[Finding, ...]
+    unused: bool = False  # it was made, and never iterated
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,10 @@ class Verdict:
         if self.findings:
             return EXIT_FINDINGS
         return EXIT_NOTHING_FOUND if self.recorded and not self.unnamed else EXIT_NOTHING_RECORDED
+
+    def of_iterated(self) -> "Verdict":
+        """The verdict without loaders that were made and never iterated."""
+        return replace(self, groups=tuple(each for each in self.groups if not each.unused))
 
     def without(self, finding: Finding, reason: str) -> "Verdict":
         """The verdict in which a finding is accepted: it is told, with the reason, and held against nobody."""
@@ -100,6 +105,7 @@ def _judged(view: View) -> Judged:
         _title(view),
         tuple(findings),
         tuple(each for each in found if each.id == NOTE),
+        not view.group.epochs,
     )
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from conformance.audit.resumed import why_resumed
-from conformance.audit.summary import Epoch, EpochKey, Group, GroupKey, RankSeen, Summary
+from conformance.audit.summary import HEAD_SAMPLES, Epoch, EpochKey, Group, GroupKey, RankSeen, Summary
 from conformance.trial.words import count
 
 Replicas = tuple[tuple[int, ...], ...]
@@ -231,7 +231,8 @@ def epoch_name(key: EpochKey) -> str:
 
 def head(seen: RankSeen) -> str:
     """The first samples of the first steps: ``0 1 2 3 | 4 5 6 7 | ...``."""
-    steps = " | ".join(" ".join(map(str, step)) for step in seen.head[:3])
+    more = " ..." if max(seen.sizes, default=0) > HEAD_SAMPLES else ""
+    steps = " | ".join(" ".join(map(str, step)) + more * (len(step) == HEAD_SAMPLES) for step in seen.head[:3])
     return steps + (" | ..." if seen.steps > 3 else "")
 
 

@@ -47,7 +47,8 @@ def record(
     A sample is told by its content (tensors, arrays, text, nested), row by row of a batch; or by `ids`: the name of the
     batch's field that holds the ids, or a function from a batch to the ids of its samples. Ids are integers or anything
     that has content. `folder` is where the record goes: else the environment variable LOADERSPEC_RECORD, else
-    `loaderspec-record` in the working directory. `loaderspec audit FOLDER` judges it.
+    `loaderspec-record` in the working directory. `loaderspec audit FOLDER` judges it. Nothing empties it: a run that
+    writes into the folder of an earlier one is judged as its restart.
 
     What the loader is to do, if it is to be judged by that: `length` samples in an epoch over all ranks, `batch_size`
     samples a batch, `drop_last`. `rank` and `world_size` are found by themselves under torch.distributed, torchrun, MPI

@@ -8,7 +8,6 @@ and at the latest a second after a batch came, whether another one comes or not.
 import atexit
 import contextlib
 import os
-import socket
 import sys
 import threading
 import time
@@ -21,9 +20,10 @@ from conformance.records.blocks import Block, Ids, Unfit, with_key
 from conformance.records.crash import Place, ending, passed, told
 from conformance.records.frames import CLOSING, DELIVERIES, MADE, SUFFIX, fact, frame
 from conformance.records.later import Later
+from conformance.records.place import about_this_process, token_of_this_start
 
 # How an epoch ended: read to its end, left by the loop, cut by --steps; or "error: ..." with the words of what the loader
-# raised. That a loop was left by what ended the process is known later, and a fact of its own.
+# raised. That it was left by what ended the process is a fact of its own, as it is known later.
 How = Literal["whole", "left", "steps"] | str
 # A block is written when it holds so many samples (256 kB of uint32).
 _FULL = 65_536
@@ -73,7 +73,7 @@ class Recorder:
                 os.close(self._file)
         self._lock = threading.RLock()
         self._file = None
-        self.token = _token()
+        self.token = token_of_this_start()
         self._said: set[int] = set()
         self._unnamed: set[str] = set()
         self._epochs = [0] * len(self._loaders)
@@ -242,7 +242,7 @@ class Recorder:
             if self._file is None:
                 self._file = self._made_file()
             if not self._size:
-                pending[:0] = [fact({"what": "process", "token": self.token, **_about_this_process()})]
+                pending[:0] = [fact({"what": "process", "token": self.token, **about_this_process()})]
             if self._lost:
                 pending.append(fact({"what": "lost", "why": self._trouble, "frames": self._lost}))
             if closing:
@@ -286,15 +286,3 @@ def _write_all(file: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(file, view) :]
-
-
-def _about_this_process() -> dict[str, Any]:
-    python = sys.version.split()[0]
-    host = socket.gethostname()
-    return {"pid": os.getpid(), "parent": os.getppid(), "host": host, "time": time.time(), "python": python}
-
-
-def _token() -> str:
-    """A name for this start of this process that no other one has, on any host."""
-    host = "".join(letter if letter.isalnum() or letter in "-." else "-" for letter in socket.gethostname()) or "host"
-    return f"{host}-{os.getpid()}-{time.time_ns():x}"

@@ -63,7 +63,10 @@ def check(given: argparse.Namespace) -> int:
 def _checked(running: Ranks, setup: SetUp, folder: Path, given: argparse.Namespace) -> int:
     verdict, stale = _verdict(running, setup, folder, given)
     print(report(verdict, [], stale, "checked"))
-    if not verdict.findings or not given.sweep:
+    if not given.sweep:
+        return verdict.exit_code
+    if not verdict.findings:
+        print("no smaller set-up was looked for: there is no finding to show")
         return verdict.exit_code
     first = verdict.findings[0]
 
@@ -77,7 +80,9 @@ def _checked(running: Ranks, setup: SetUp, folder: Path, given: argparse.Namespa
 
 def _verdict(running: Ranks, setup: SetUp, folder: Path, given: argparse.Namespace) -> tuple[Verdict, list[str]]:
     running.record(given.target, setup, folder)
-    return verdict_of(folder, given.same_data)
+    # A module may make other loaders when it is imported: they were not asked for.
+    verdict, told = verdict_of(folder, given.same_data)
+    return verdict.of_iterated(), told
 
 
 def _more(given: argparse.Namespace) -> list[str]:

@@ -57,7 +57,7 @@ def watch(given: argparse.Namespace) -> int:
     """
     job = given.job[1:] if given.job[:1] == ["--"] else given.job
     if not job:
-        return _refused("say which job: loaderspec watch -- python train.py")
+        return _refused("say which job: `loaderspec watch -- python train.py`")
     options = Options(
         steps=given.steps,
         deadline=time.time() + given.seconds if given.seconds is not None else None,

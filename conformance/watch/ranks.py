@@ -97,9 +97,16 @@ def _rank(rank: int, where: dict[str, Any], setup: SetUp, meeting: str) -> None:
         pass  # enough was seen
     except BaseException as error:
         traceback.print_exc()
-        reason = f"rank {rank}: {type(error).__name__}: {error}"
+        reason = f"rank {rank}: {type(error).__name__}: {error}{_hint(error)}"
     finally:
         _leave(rank, meeting, reason, about)
+
+
+def _hint(error: BaseException) -> str:
+    """What helps against an error that `check` itself brings about."""
+    if "process group twice" not in str(error):
+        return ""
+    return ". check has made a process group already: let the function make one only `if not dist.is_initialized()`"
 
 
 def _leave(rank: int, meeting: str, reason: str, about: dict[str, Any]) -> None:

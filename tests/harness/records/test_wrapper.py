@@ -156,20 +156,23 @@ def test_a_crash_of_the_job_ends_its_epoch(tmp_path: Path) -> None:
     assert "clean end" == items[-1].state
 
 
+def leaving(code: int) -> Iterator[BaseException | None]:
+    """What is known to end a process that reports what was raised and exits."""
+    try:
+        try:
+            raise ValueError("x" * 9000 + " is why")
+        except ValueError:
+            sys.exit(code)
+    except SystemExit:
+        yield ending()
+
+
 def test_what_ends_a_process_is_known_while_it_leaves() -> None:
     """Also where it is reported to another process, and the exit code is all that is left."""
-    seen: list[Any] = []
-    for code in (1, 0):
-        with pytest.raises(SystemExit):
-            try:
-                try:
-                    raise ValueError("x" * 9000 + " is why")
-                except ValueError:
-                    sys.exit(code)
-            finally:
-                seen.append(ending())
-    assert [True, True] == [isinstance(seen[0], ValueError), seen[1] is None]
-    text = words(seen[0])
+    assert [None] == list(leaving(0))
+    (error,) = leaving(1)
+    assert isinstance(error, ValueError)
+    text = words(error)
     assert text.startswith("ValueError: xxx")
     assert text.endswith(" is why")
     assert len(text) < 2000
