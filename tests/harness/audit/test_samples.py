@@ -228,7 +228,7 @@ def test_what_is_cut_from_an_excerpt_ends_in_dots(tmp_path: Path) -> None:
     """A long batch, a long line, and how to have names in the place of hashes."""
     steps = [[f"text {number}" for number in range(at, at + 10)] for at in (0, 10)]
     verdict = audited(streamed([steps], [steps])(tmp_path))
-    *_, one, other, hint, _ = shown(verdict).splitlines()
+    *_, one, _, hint, _ = shown(verdict).splitlines()
     assert re.fullmatch(r" +rank 0: (\w{8} ){8}\.\.\. \| .* \.\.\.", one)
     assert len(one) <= 118
     assert "--id-field F" in hint
