@@ -2,7 +2,8 @@
 
 import torch
 from accelerate import Accelerator
-from torch.utils.data import DataLoader, IterableDataset
+from accelerate.utils import DataLoaderConfiguration
+from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 
 class Stream(IterableDataset):
@@ -12,10 +13,14 @@ class Stream(IterableDataset):
         yield from (torch.tensor([number]) for number in range(16))
 
 
-accelerator = Accelerator(cpu=True)
+accelerator = Accelerator(cpu=True, dataloader_config=DataLoaderConfiguration(dispatch_batches=True))
 loader = accelerator.prepare(DataLoader(Stream(), batch_size=2))
 for epoch in range(2):
     for step, _ in enumerate(loader):
         if epoch == 1 and step == 1:
             break
+loader = accelerator.prepare(DataLoader(TensorDataset(torch.arange(16)), batch_size=2))
+for _ in range(2):
+    for _ in loader:
+        pass
 accelerator.end_training()
