@@ -38,13 +38,11 @@ def _same_order(view: View) -> Iterator[Finding]:
             )
         return
     unshuffled = view.facts.get("shuffle") is False or view.facts.get("sampler") == "SequentialSampler"
-    if first.evaluation or unshuffled:
+    if first.evaluation or unshuffled or any(ascending(seen) for seen in first.ranks.values()):
         return
     if not _has_order(view):
         text = f"{second.name} came in the order of {first.name}: it is not shuffled, or always alike"
         yield view.at_loader("note", "same-order", text)
-        return
-    if any(ascending(seen) for seen in first.ranks.values()):
         return
     ranks = f" on {'both' if len(first.ranks) == 2 else 'all'} ranks" if len(first.ranks) > 1 else ""
     which = f"{second.name} came in the order of {first.name}"

@@ -24,7 +24,7 @@ _STYLE = """
 .strip text { fill: var(--quiet); font: 11px system-ui, sans-serif; }
 .once { fill: var(--good); } .again { fill: var(--bad); } .mixed { fill: var(--warn); } .unknown { fill: var(--line); }
 .none { fill: none; stroke: var(--line); stroke-dasharray: 2 2; }
-.restart { stroke: var(--bad); stroke-width: 2; }
+.restart { stroke: currentColor; stroke-width: 2; }
 .key { display: inline-block; width: 0.9rem; height: 0.9rem; margin-right: 0.4rem; border-radius: 2px; }
 .key.once { background: var(--good); } .key.again { background: var(--bad); } .key.mixed { background: var(--warn); }
 .key.unknown { background: var(--line); } .key.none { border: 1px dashed var(--line); }
@@ -60,7 +60,12 @@ def page(summary: Summary, verdict: Verdict, base: Path) -> str:
 def _verdict(verdict: Verdict) -> Html:
     found = len(verdict.findings)
     words = f"{count(len(verdict.groups), 'loader')}, {count(found, 'finding')}"
-    return joined([element("style", Html(_STYLE)), element("p", words, class_=f"verdict {'bad' if found else 'good'}")])
+    return joined(
+        [
+            element("style", Html(_STYLE)),
+            element("p", words, class_=f"verdict {'bad' if verdict.exit_code else 'good'}"),
+        ]
+    )
 
 
 def _pictures(summary: Summary, verdict: Verdict, base: Path) -> list[Html]:
