@@ -207,6 +207,7 @@ class _Reader:
         seen = self._left.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
         if seen is not None:
             seen.how = f"crash: {fact.get('why', '')}"
+            seen.facts["crashed"] = fact.get("time", 0)
 
     def _unread(self, fact: dict[str, Any]) -> None:
         opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))

@@ -155,12 +155,17 @@ def _died(epoch: EpochView, who: str, step: int, why: str) -> Finding:
 
 def _crashed(epoch: EpochView) -> Iterator[Finding]:
     """The job's own exception is no fault of the loader's, and why the epoch has no end."""
-    ranks = {rank: seen for rank, seen in epoch.epoch.ranks.items() if seen.how.startswith("crash")}
-    for rank, seen in list(ranks.items())[:1]:
-        why = seen.how.removeprefix("crash: ").splitlines()[-1:]
-        who = f" on {_ranks(epoch, list(ranks))}" if epoch.view.where(rank) else ""
-        told = f"the job ended with an exception after {count(seen.steps, 'step')}{who}"
-        yield epoch.at_loop("note", "crash", f"{told}: {''.join(why)[:_MOST]}. What did not come is not judged")
+    crashed = [rank for rank, seen in epoch.epoch.ranks.items() if seen.how.startswith("crash")]
+    if not crashed:
+        return
+    # What comes later is, on other ranks, that this one is gone.
+    first, *others = sorted(crashed, key=lambda rank: epoch.epoch.ranks[rank].facts.get("crashed", 0))
+    seen = epoch.epoch.ranks[first]
+    why = "".join(seen.how.removeprefix("crash: ").splitlines()[-1:])[:_MOST]
+    who = f" on {_ranks(epoch, [first])}" if epoch.view.where(first) else ""
+    who += f" (then on {_ranks(epoch, sorted(others))})" if others else ""
+    told = f"the job ended with an exception after {count(seen.steps, 'step')}{who}: {why}"
+    yield epoch.at_loop("note", "crash", f"{told}. What did not come is not judged")
 
 
 def _not_to_the_end(epoch: EpochView) -> Iterator[Finding]:

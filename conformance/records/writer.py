@@ -193,7 +193,8 @@ class Recorder:
                 crashed += [(loader, epoch)] if error else []
                 self.end_of_epoch(loader, epoch, "left")
             for loader, epoch in crashed:
-                self._say({"what": "crash", "loader": loader, "epoch": epoch, "why": told(error) if error else ""})
+                why = {"why": told(error) if error else "", "time": time.time()}
+                self._say({"what": "crash", "loader": loader, "epoch": epoch, **why})
             self._seal_all()
             if self._file is not None or self._ready:
                 self._write(closing=True)

@@ -83,15 +83,16 @@ def test_what_a_worker_raised_is_told_by_its_last_line(tmp_path: Path) -> None:
     assert ('File "/home/me/train.py", line 12, in __getitem__',) == finding.excerpt
 
 
-def test_a_crash_of_the_job_is_told(tmp_path: Path) -> None:
-    """The loop did not leave the epoch of its own will, and the loader has no fault in it."""
-    recorder = start(tmp_path, [whole([[0]], how="left")], close=False)
-    recorder.say("crash", {"loader": 0, "epoch": 0, "why": "RuntimeError: loss is nan"})
-    recorder.close()
+def test_the_crash_that_came_first_is_told(tmp_path: Path) -> None:
+    """The loop did not leave the epoch of its own will; what other ranks raise is that this one has gone."""
+    for rank, why in ((1, "ValueError: loss is nan"), (0, "RuntimeError: closed by peer")):
+        recorder = start(tmp_path, [whole([[rank]], how="left")], rank, 2, close=False)
+        recorder.say("crash", {"loader": 0, "epoch": 0, "why": why, "time": 2 - rank})
+        recorder.close()
     verdict = audited(tmp_path)
     assert ([], {"crash"}) == (found(verdict), told(verdict))
     note = verdict.groups[0].notes[0].sentence
-    assert "the job ended with an exception after 1 step: RuntimeError: loss is nan." in note
+    assert "with an exception after 1 step on rank 1 (then on rank 0): ValueError: loss is nan." in note
 
 
 def test_the_step_at_which_a_job_hangs_is_told(tmp_path: Path) -> None:
