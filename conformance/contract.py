@@ -59,6 +59,7 @@ class Request:
     take over a step, 0 for no limit. Those from `buffer_size` on say how an asynchronous loader reads ahead: at most so
     many steps beyond the one that the consumer holds (0: as many as it likes), already before the first iterator is
     made, into the next epoch before that is asked for, and in small batches that are joined to full steps.
+    `shards` is asked for only where the claim `drops` is made: how many samples lie in each file, in their order.
     """
 
     dataset: Any
@@ -82,6 +83,7 @@ class Request:
     early_preload: bool = False
     load_indefinitely: bool = True
     rebatched: bool = False
+    shards: tuple[int, ...] = ()
 
     @property
     def combined_batch(self) -> int:
@@ -118,6 +120,8 @@ class Claims:
     launcher: bool | Literal["settings"] = False
     pipelines: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    equal_steps: bool = False
+    drops: Literal["per-shard"] | None = None
 
     def policy(self, drop_last: bool) -> Policy | None:
         """What becomes of the remainder, or None where nothing is promised."""
@@ -194,6 +198,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "aliases": (False, True, "asynchronous"),
     "launcher": (False, True, "settings"),
     "resume": (False, True, "unshuffled"),
+    "drops": ("per-shard",),
     **dict.fromkeys(
         (
             "workers",
@@ -202,6 +207,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
             "asynchronous",
             "elastic",
             "in_order",
+            "equal_steps",
         ),
         (False, True),
     ),
@@ -283,5 +289,29 @@ def _refuse_contradictions(fields: dict[str, Any]) -> None:
                 f"the claims contradict each other: with assignment='dynamic' which rank has a sample hangs on time, "
                 f"so that {name} promises nothing; claim one of them"
             )
+    _refuse_unequal_policies(fields)
     if fields.get("layout") and "map" not in fields.get("datasets", ("map",)):
         raise AdapterError("the claims contradict each other: layout needs 'map' in datasets; claim both or neither")
+
+
+def _refuse_unequal_policies(fields: dict[str, Any]) -> None:
+    """Policies by which one rank has a step more than another, and those that bound what `drops` bounds otherwise."""
+    for name in ("equal_steps", "drops"):
+        nothing = "map" not in fields.get("datasets", ("map",)) and not fields.get("iterable_workers")
+        if fields.get(name) and (nothing or "ranks" in fields.get("without", ())):
+            raise AdapterError(
+                f"the claims contradict each other: {name}={fields[name]!r} speaks of datasets that ranks share, and "
+                f"here is none: no 'map' in datasets, no iterable_workers, or no ranks; leave {name} out"
+            )
+    for name in ("when_dropping", "when_keeping"):
+        policy = fields.get(name)
+        if fields.get("equal_steps") and (policy == "uneven" or (policy == "once" and name == "when_keeping")):
+            raise AdapterError(
+                f"the claims contradict each other: {name}={policy!r} gives one rank a sample more, and so a step "
+                f"more, which equal_steps=True denies; claim one of them"
+            )
+        if fields.get("drops") and policy:
+            raise AdapterError(
+                f"the claims contradict each other: {name}={policy!r} bounds what is dropped by the ranks, and "
+                f"drops={fields['drops']!r} by the files; claim one of them"
+            )

@@ -90,6 +90,7 @@ class Conduct:
 
     `module` is the one that knows how it is done, in a rank's process; the loader's own conducts need none. `waits`:
     the consumer waits for what a loader does meanwhile. `epochs` gives, for a number of epochs, those that are read.
+    `asks` gives, for a scenario, more fields of the request.
     `when_synchronous`: it is done as well where a run is compared with one that does not read ahead. `details`: the
     words that say more, and how they read. `fails_in`: the word whose epoch a fault happens in, where each word is an
     epoch. `calm`: nothing is looked for that may be left behind.
@@ -99,6 +100,7 @@ class Conduct:
     module: str = ""
     waits: bool = False
     epochs: Callable[[int], tuple[int, ...]] = lambda count: tuple(range(count))
+    asks: Callable[[Any], Mapping[str, Any]] = lambda scenario: {}
     when_synchronous: bool = False
     details: Mapping[str, str] = field(default_factory=dict)
     fails_in: str = ""

@@ -60,6 +60,17 @@ def test_datasets_come_in_one_order() -> None:
         (dict(layout="strided", datasets="iterable"), "contradict each other: layout needs 'map' in datasets"),
         (dict(layout="strided", assignment="dynamic"), "so that layout promises nothing; claim one of them"),
         (dict(resume=True, assignment="dynamic"), "so that resume promises nothing; claim one of them"),
+        (
+            dict(equal_steps=True, when_keeping="uneven"),
+            "gives one rank a sample more, and so a step more, which equal",
+        ),
+        (dict(equal_steps=True, when_dropping="uneven"), "when_dropping='uneven' gives one rank a sample more"),
+        (dict(equal_steps=True, when_keeping="once"), "when_keeping='once' gives one rank a sample more"),
+        (dict(equal_steps=True, datasets="iterable"), "equal_steps=True speaks of datasets that ranks share, and here"),
+        (dict(equal_steps=True, without="ranks"), "no iterable_workers, or no ranks; leave equal_steps out"),
+        (dict(equal_steps="yes"), "the claim equal_steps='yes' is not one of False, True"),
+        (dict(drops="per-file"), "the claim drops='per-file' is not one of 'per-shard'; choose"),
+        (dict(drops="per-shard", when_keeping="drop"), "and drops='per-shard' by the files; claim one of them"),
         ({1: "pad"}, "the claim 1 is unknown"),
     ],
 )
