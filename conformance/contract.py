@@ -60,6 +60,7 @@ class Request:
     many steps beyond the one that the consumer holds (0: as many as it likes), already before the first iterator is
     made, into the next epoch before that is asked for, and in small batches that are joined to full steps.
     `shards` is asked for only where the claim `drops` is made: how many samples lie in each file, in their order.
+    `weights`, if they are among the hooks, say how much oftener one sample is drawn than another; None: all alike.
     """
 
     dataset: Any
@@ -84,6 +85,7 @@ class Request:
     load_indefinitely: bool = True
     rebatched: bool = False
     shards: tuple[int, ...] = ()
+    weights: tuple[float, ...] | None = None
 
     @property
     def combined_batch(self) -> int:
@@ -122,6 +124,7 @@ class Claims:
     without: tuple[str, ...] = ()
     equal_steps: bool = False
     drops: Literal["per-shard"] | None = None
+    sampling: Literal["replacement"] | None = None
 
     def policy(self, drop_last: bool) -> Policy | None:
         """What becomes of the remainder, or None where nothing is promised."""
@@ -199,6 +202,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "launcher": (False, True, "settings"),
     "resume": (False, True, "unshuffled"),
     "drops": ("per-shard",),
+    "sampling": ("replacement",),
     **dict.fromkeys(
         (
             "workers",
@@ -215,7 +219,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
 # Claims that take any of some names.
 CHOICES = {
     "datasets": ("map", "iterable"),
-    "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", *AHEAD),
+    "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", *AHEAD, "weights"),
     "device": ("training", "inference", "outputs", "synthetic", "ranks"),
     "pipelines": ("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
 }
@@ -290,6 +294,7 @@ def _refuse_contradictions(fields: dict[str, Any]) -> None:
                 f"so that {name} promises nothing; claim one of them"
             )
     _refuse_unequal_policies(fields)
+    _refuse_other_draws(fields)
     if fields.get("layout") and "map" not in fields.get("datasets", ("map",)):
         raise AdapterError("the claims contradict each other: layout needs 'map' in datasets; claim both or neither")
 
@@ -315,3 +320,18 @@ def _refuse_unequal_policies(fields: dict[str, Any]) -> None:
                 f"the claims contradict each other: {name}={policy!r} bounds what is dropped by the ranks, and "
                 f"drops={fields['drops']!r} by the files; claim one of them"
             )
+
+
+def _refuse_other_draws(fields: dict[str, Any]) -> None:
+    """A shuffle beside sampling, which both say what a shuffled epoch is; and what has nothing to draw from."""
+    if fields.get("sampling") and fields.get("shuffle"):
+        raise AdapterError(
+            f"the claims contradict each other: with shuffle={fields['shuffle']!r} a shuffled epoch holds each sample "
+            f"once, and with sampling={fields['sampling']!r} it is drawn; claim one of them"
+        )
+    if fields.get("sampling") and "map" not in fields.get("datasets", ("map",)):
+        raise AdapterError("the claims contradict each other: sampling needs 'map' in datasets; claim both or neither")
+    if "weights" in fields.get("hooks", ()) and not fields.get("sampling"):
+        raise AdapterError(
+            "the claims contradict each other: the hook 'weights' needs sampling='replacement'; claim both or neither"
+        )

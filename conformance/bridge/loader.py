@@ -106,6 +106,7 @@ def opened(exchange: Exchange, request: Request, has: tuple[str, ...]) -> Loader
     fields |= {"seed": str(request.seed), "samples": _length(request.dataset)}
     # Only where it is claimed that something is made of it.
     fields |= {"shards": list(request.shards)} if request.shards else {}
+    fields |= {"weights": list(request.weights)} if request.weights else {}
     number = exchange.number()
     exchange.datasets[number] = request.dataset
     bases = tuple(_CLASSES[part] for part in PARTS if part in has and part in _CLASSES)

@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping
 
 from conformance.loader import reading
 from conformance.loader.member import Reading
+from conformance.reach import scenario
 
 
 def _whole(going: Reading) -> None:
     reading.read_epochs(going.reader, going.task.epochs, going.epochs)
 
 
-CONDUCTS: Mapping[str, Callable[[Reading], None]] = {"sharded": _whole}
+# Imported, so that a process that only reads knows what these conducts need.
+KNOWN = scenario
+CONDUCTS: Mapping[str, Callable[[Reading], None]] = {"sharded": _whole, "weighted": _whole}
 WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]] = {}

@@ -1,19 +1,18 @@
-"""The families of chapter 11 that are about how many samples come, and how often: ranks with equal steps."""
+"""The families of chapter 11 that are about how many samples come, and how often: equal steps, and drawn samples."""
 
 from collections.abc import Iterator
 
 from conformance.contract import Claims
 from conformance.loader.runs import runs
-from conformance.loader.scenario import CONDUCTS, Scenario, from_code, may_fail, within
-from conformance.reach import drawn_equal, equal, scenario
+from conformance.loader.scenario import Scenario, from_code, may_fail, within
+from conformance.reach import drawn_draws, drawn_equal, draws, equal, once, scenario
 from conformance.reach.smaller import smaller
 from conformance.trial.family import Family
 
-CHAPTERS = ("EQUAL",)
-# Imported, so that they register their clauses.
-JUDGES = (equal,)
-
-CONDUCTS.update(scenario.CONDUCTS)
+CHAPTERS = ("EQUAL", "DRAW")
+# Imported, so that they register their clauses and conducts.
+JUDGES = (equal, draws, once)
+CONDUCTS = scenario
 
 
 def _within(scenario: Scenario, claims: Claims) -> Scenario | None:
@@ -21,9 +20,20 @@ def _within(scenario: Scenario, claims: Claims) -> Scenario | None:
     return within(scenario, claims) if scenario.dataset in claims.datasets else None
 
 
+def _within_draws(scenario: Scenario, claims: Claims) -> Scenario | None:
+    """None too without a shuffle: nothing is drawn then."""
+    return _within(scenario, claims) if scenario.shuffle else None
+
+
 def _equal_promises(claims: Claims, held: frozenset[str]) -> Iterator[str]:
     if "EQUAL-1" in held:
         yield "equal steps on every rank, whatever the policy"
+
+
+def _draw_promises(claims: Claims, held: frozenset[str]) -> Iterator[str]:
+    if {"DRAW-1", "DRAW-3", "DRAW-4", "DRAW-5"} <= held:
+        weighed = ", by weight" if "DRAW-2" in held else ""
+        yield f"draws with replacement{weighed}, the same per (seed, epoch), other samples on each rank"
 
 
 FAMILIES = (
@@ -38,5 +48,19 @@ FAMILIES = (
         may_fail=may_fail,
         within=_within,
         promises=_equal_promises,
+    ),
+    Family(
+        "draws",
+        from_code,
+        runs,
+        drawn_draws.many_draws,
+        {"quick": 10, "gate": 80, "deep": 1000},
+        drawn_draws.draws,
+        smaller,
+        # Draws that come round again stray from their weights.
+        hides={"DRAW-3": ("DRAW-2", "DRAW-4")},
+        may_fail=may_fail,
+        within=_within_draws,
+        promises=_draw_promises,
     ),
 )

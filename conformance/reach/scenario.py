@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from conformance.loader.scenario import Conduct, Scenario
+from conformance.loader.scenario import CONDUCTS, Conduct, Scenario
 from conformance.trial.words import place_of
 
 _PERFORMER = "conformance.reach.conduct"
@@ -18,8 +18,27 @@ def shards_of(scenario: Scenario) -> tuple[int, ...]:
     return tuple(end - start for start, end in pairwise(starts))
 
 
-CONDUCTS = {
-    "sharded": Conduct(
-        "in files numbering {}", _PERFORMER, asks=lambda scenario: {"shards": shards_of(scenario)}, calm=True
-    ),
-}
+# How much oftener one sample is drawn than another; the second of each four never is.
+_WEIGHTS = (1.0, 0.0, 2.0, 4.0)
+
+
+def weights_of(scenario: Scenario) -> tuple[float, ...] | None:
+    """The weight of each sample, or None where nothing is said of them."""
+    if scenario.conduct != "weighted":
+        return None
+    return tuple(_WEIGHTS[index % len(_WEIGHTS)] for index in range(scenario.samples))
+
+
+CONDUCTS.update(
+    {
+        "sharded": Conduct(
+            "in files numbering {}", _PERFORMER, asks=lambda scenario: {"shards": shards_of(scenario)}, calm=True
+        ),
+        "weighted": Conduct(
+            "with weights 1, 0, 2, 4, 1, ...",
+            _PERFORMER,
+            asks=lambda scenario: {"weights": weights_of(scenario)},
+            calm=True,
+        ),
+    }
+)

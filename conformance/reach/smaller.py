@@ -17,7 +17,9 @@ def _simplest(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scena
         [dict(conduct="")],
         [dict(dataset="map", num_workers=0), dict(dataset="map")],
         [dict(num_workers=0)],
-        [dict(shuffle=False, seed=0)],
+        [dict(shuffle=False, seed=0), dict(seed=0)],
+        [dict(seeds=1), dict(seeds=2)],
+        [dict(variant="none")],
         [dict(drop_last=False)],
         [each for each in earlier(scenario.conduct, "", "samples")[0] if not each["conduct"].endswith("@0")],
     ]

@@ -71,6 +71,13 @@ def test_datasets_come_in_one_order() -> None:
         (dict(equal_steps="yes"), "the claim equal_steps='yes' is not one of False, True"),
         (dict(drops="per-file"), "the claim drops='per-file' is not one of 'per-shard'; choose"),
         (dict(drops="per-shard", when_keeping="drop"), "and drops='per-shard' by the files; claim one of them"),
+        (dict(sampling="weighted"), "the claim sampling='weighted' is not one of 'replacement'; choose"),
+        (
+            dict(sampling="replacement", shuffle="global"),
+            "and with sampling='replacement' it is drawn; claim one of them",
+        ),
+        (dict(sampling="replacement", datasets="iterable"), "sampling needs 'map' in datasets; claim both or neither"),
+        (dict(hooks="weights"), "the hook 'weights' needs sampling='replacement'; claim both or neither"),
         ({1: "pad"}, "the claim 1 is unknown"),
     ],
 )

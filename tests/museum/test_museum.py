@@ -10,6 +10,7 @@ from conformance.trial.known import parse_case
 from tests.known_bad import MUSEUM
 from tests.known_bad.ahead import CORRECT_AHEAD
 from tests.known_bad.correct import CORRECT, Correct, KnownBad
+from tests.known_bad.drawing import CORRECT_DRAWING, UNUSUAL_DRAWING
 from tests.known_bad.equal import CORRECT_EQUAL, UNUSUAL_EQUAL
 from tests.known_bad.pool import CORRECT_POOLS
 from tests.known_bad.resuming import CORRECT_RESUMING
@@ -47,7 +48,14 @@ _CHEAP = (
     "SavesATensor",
     "GoesOnAtOnce",
 )
-_MORE_UNUSUAL = (*UNUSUAL_ORDERS, *UNUSUAL_READING, *UNUSUAL_STARTING, *UNUSUAL_ELSEWHERE, *UNUSUAL_EQUAL)
+_MORE_UNUSUAL = (
+    *UNUSUAL_ORDERS,
+    *UNUSUAL_READING,
+    *UNUSUAL_STARTING,
+    *UNUSUAL_ELSEWHERE,
+    *UNUSUAL_EQUAL,
+    *UNUSUAL_DRAWING,
+)
 ALL_UNUSUAL = (*UNUSUAL, *_MORE_UNUSUAL)
 
 
@@ -60,7 +68,7 @@ def _each(loaders: Sequence[type[Correct]], deep: Callable[[type[Correct]], bool
 @pytest.mark.parametrize(
     "loader",
     _each(
-        [*CORRECT, *CORRECT_POOLS, *CORRECT_AHEAD, *CORRECT_RESUMING, *CORRECT_EQUAL, *ALL_UNUSUAL],
+        [*CORRECT, *CORRECT_POOLS, *CORRECT_AHEAD, *CORRECT_RESUMING, *CORRECT_EQUAL, *CORRECT_DRAWING, *ALL_UNUSUAL],
         lambda loader: loader.__name__ in _LIKE_OTHERS or (loader in _MORE_UNUSUAL and loader.__name__ not in _CHEAP),
     ),
 )
