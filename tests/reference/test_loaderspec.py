@@ -66,7 +66,7 @@ def test_loading_does_not_touch_torchs_generator() -> None:
 
 
 def test_a_shuffled_request_is_drawn_by_weight() -> None:
-    """The second adapter draws where a shuffle is asked for, and only then; its ranks share out what is drawn (DRAW-1)."""
+    """The second adapter draws where a shuffle is asked for, and only then (DRAW-1)."""
     asked = dict(dataset=Numbers(5), **{**PLAIN, "world_size": 2}, weights=(0, 1, 0, 0, 0))
     drawn = [loaderspec_drawing.load(SimpleNamespace(**{**asked, "shuffle": True, "rank": rank})) for rank in (0, 1)]
     assert [[[1, 1], [1]], [[1, 1]]] == [epoch(each) for each in drawn]
