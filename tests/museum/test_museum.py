@@ -14,6 +14,7 @@ from tests.known_bad.drawing import CORRECT_DRAWING, UNUSUAL_DRAWING
 from tests.known_bad.equal import CORRECT_EQUAL, UNUSUAL_EQUAL
 from tests.known_bad.pool import CORRECT_POOLS
 from tests.known_bad.resuming import CORRECT_RESUMING
+from tests.known_bad.samplers import Sampled
 from tests.known_bad.unusual import UNUSUAL
 from tests.known_bad.unusual_elsewhere import UNUSUAL_ELSEWHERE
 from tests.known_bad.unusual_orders import UNUSUAL_ORDERS
@@ -68,7 +69,10 @@ def _each(loaders: Sequence[type[Correct]], deep: Callable[[type[Correct]], bool
 @pytest.mark.parametrize(
     "loader",
     _each(
-        [*CORRECT, *CORRECT_POOLS, *CORRECT_AHEAD, *CORRECT_RESUMING, *CORRECT_EQUAL, *CORRECT_DRAWING, *ALL_UNUSUAL],
+        [
+            *(*CORRECT, *CORRECT_POOLS, Sampled, *CORRECT_AHEAD, *CORRECT_RESUMING),
+            *(*CORRECT_EQUAL, *CORRECT_DRAWING, *ALL_UNUSUAL),
+        ],
         lambda loader: loader.__name__ in _LIKE_OTHERS or (loader in _MORE_UNUSUAL and loader.__name__ not in _CHEAP),
     ),
 )
