@@ -101,7 +101,7 @@ class Claims:
     """What an implementation promises (specs/README.md, "Claims"). None or False: not promised, so not judged."""
 
     datasets: tuple[str, ...] = ("map",)
-    ranks: Literal["explicit", "process_group"] = "explicit"
+    ranks: Literal["explicit", "process_group"] | None = "explicit"
     when_dropping: Policy | None = None
     when_keeping: Policy | None = None
     layout: Literal["contiguous", "strided"] | None = None
@@ -128,6 +128,7 @@ class Claims:
     equal_steps: bool = False
     drops: Literal["per-shard"] | None = None
     sampling: Literal["replacement"] | None = None
+    lookahead: Literal[0, 1] = 0
 
     def policy(self, drop_last: bool) -> Policy | None:
         """What becomes of the remainder, or None where nothing is promised."""
@@ -190,7 +191,7 @@ class Implementation:
 
 # Claims that have one of some values.
 VALUES: dict[str, tuple[Any, ...]] = {
-    "ranks": ("explicit", "process_group"),
+    "ranks": ("explicit", "process_group", None),
     "when_dropping": ("drop", "pad", "uneven", "once"),
     "when_keeping": ("drop", "pad", "uneven", "once"),
     "assignment": ("static", "dynamic"),
@@ -206,6 +207,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "resume": (False, True, "unshuffled"),
     "drops": ("per-shard",),
     "sampling": ("replacement",),
+    "lookahead": (0, 1),
     **dict.fromkeys(
         (
             "workers",
@@ -250,8 +252,8 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
             f"the {what} {', '.join(map(repr, unknown))} {verb} unknown; {''.join(meant)}the claims are "
             f"{', '.join(known)}; fix or remove {it}"
         )
-    # None withdraws a claim, wherever it comes from: what is left is the default.
-    fields = {name: value for name, value in (given or {}).items() if value is not None}
+    # None withdraws a claim, wherever it comes from: what is left is the default. Of ranks it says that there are none.
+    fields = {name: value for name, value in (given or {}).items() if value is not None or name == "ranks"}
     for name, choices in {**CHOICES, **LIMITS}.items():
         if name in fields:
             fields[name] = _parse_choices(name, fields[name], choices)
@@ -261,6 +263,8 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
             raise AdapterError(
                 f"the claim {name}={value!r} is not one of {allowed}; choose one of them or leave it out"
             )
+    if "ranks" in fields and fields["ranks"] is None:
+        fields["without"] = _parse_choices("without", ["ranks", *fields.get("without", ())], LIMITS["without"])
     _refuse_contradictions(fields)
     return Claims(**fields)
 
@@ -293,6 +297,11 @@ def _refuse_contradictions(fields: dict[str, Any]) -> None:
     if ahead and not fields.get("asynchronous"):
         raise AdapterError(
             f"the claims contradict each other: the hook {ahead[0]!r} needs asynchronous=True; claim both or neither"
+        )
+    if "ranks" in fields and fields["ranks"] is None and fields.get("assignment") == "dynamic":
+        raise AdapterError(
+            "the claims contradict each other: ranks=None says that there is one process, and assignment='dynamic' "
+            "what ranks take from each other; claim one of them"
         )
     for name in ("layout", "resume"):
         if fields.get(name) and fields.get("assignment") == "dynamic":
@@ -330,7 +339,7 @@ def _refuse_unequal_policies(fields: dict[str, Any]) -> None:
 
 
 def _refuse_other_draws(fields: dict[str, Any]) -> None:
-    """A shuffle beside sampling, which both say what a shuffled epoch is; and what has nothing to draw from."""
+    """A shuffle beside sampling, which both say what a shuffled epoch is; nothing to draw from; two lookaheads."""
     if fields.get("sampling") and fields.get("shuffle"):
         raise AdapterError(
             f"the claims contradict each other: with shuffle={fields['shuffle']!r} a shuffled epoch holds each sample "
@@ -338,6 +347,11 @@ def _refuse_other_draws(fields: dict[str, Any]) -> None:
         )
     if fields.get("sampling") and "map" not in fields.get("datasets", ("map",)):
         raise AdapterError("the claims contradict each other: sampling needs 'map' in datasets; claim both or neither")
+    if fields.get("lookahead") and fields.get("asynchronous"):
+        raise AdapterError(
+            "the claims contradict each other: how far an asynchronous loader reads ahead is asked of it (the hook "
+            "'buffer_size'), and lookahead=1 is said of one that is not; claim one of them"
+        )
     if "weights" in fields.get("hooks", ()) and not fields.get("sampling"):
         raise AdapterError(
             "the claims contradict each other: the hook 'weights' needs sampling='replacement'; claim both or neither"

@@ -37,7 +37,7 @@ _OWN_CLAUSE = {"length": "COUNT-4"}
 # What nobody can find out by looking: whether a loader is meant to do it at all, or whether time may decide.
 NOT_LOOKED_FOR = (
     *("assignment", "asynchronous", "device_options", "device", "launcher", "pipelines"),
-    *("equal_steps", "drops", "sampling"),
+    *("equal_steps", "drops", "sampling", "lookahead"),
 )
 _NEEDED = {"elastic": "resume", "end_of_epoch": "resume"}
 _OF_WORKERS = ("worker_init_fn", "timeout", "persistent_workers")

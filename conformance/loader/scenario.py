@@ -93,7 +93,7 @@ class Conduct:
     `asks` gives, for a scenario, more fields of the request.
     `when_synchronous`: it is done as well where a run is compared with one that does not read ahead. `details`: the
     words that say more, and how they read. `fails_in`: the word whose epoch a fault happens in, where each word is an
-    epoch. `calm`: nothing is looked for that may be left behind.
+    epoch. `calm`: nothing is looked for that may be left behind. `watched`: each read is.
     """
 
     text: str
@@ -105,6 +105,7 @@ class Conduct:
     details: Mapping[str, str] = field(default_factory=dict)
     fails_in: str = ""
     calm: bool = False
+    watched: bool = False
 
 
 def _far(count: int) -> tuple[int, ...]:
@@ -247,7 +248,8 @@ class Scenario:
     @property
     def is_watched(self) -> bool:
         """Whether the dataset logs its reads."""
-        return self.is_troubled or self.is_slow or bool(self.kind) or self.num_workers > 0 or self.dataset == "iterable"
+        watched = self.is_troubled or self.is_slow or bool(self.kind) or self.conducted.watched
+        return watched or self.num_workers > 0 or self.dataset == "iterable"
 
     @property
     def saves(self) -> bool:

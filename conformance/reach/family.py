@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from conformance.contract import Claims
 from conformance.loader.runs import runs
 from conformance.loader.scenario import Scenario, from_code, may_fail, within
-from conformance.reach import drawn_draws, drawn_equal, draws, equal, once, scenario
+from conformance.reach import alone, drawn_draws, drawn_equal, draws, equal, once, scenario
 from conformance.reach.smaller import smaller
 from conformance.trial.family import Family
 
-CHAPTERS = ("EQUAL", "DRAW")
+CHAPTERS = ("EQUAL", "DRAW", "ALONE", "PEEK")
 # Imported, so that they register their clauses and conducts.
-JUDGES = (equal, draws, once)
+JUDGES = (equal, draws, once, alone)
 CONDUCTS = scenario
 
 
@@ -63,4 +63,6 @@ FAMILIES = (
         within=_within_draws,
         promises=_draw_promises,
     ),
+    Family("alone", from_code, runs, alone.launched, may_fail=may_fail, within=_within),
+    Family("peek", from_code, runs, alone.peeking, may_fail=may_fail, within=_within),
 )

@@ -40,5 +40,7 @@ CONDUCTS.update(
             asks=lambda scenario: {"weights": weights_of(scenario)},
             calm=True,
         ),
+        "peeking": Conduct("each read counted", _PERFORMER, calm=True, watched=True),
+        "launched": Conduct("in a process that was started as rank 1 of 2", _PERFORMER, calm=True),
     }
 )
