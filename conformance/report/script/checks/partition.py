@@ -6,7 +6,7 @@ from conformance.report.script.checks.common import epochs_of, missing_from, sam
 
 
 def nothing_twice(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
-    """PART-1: no sample comes twice beyond the padding that is claimed."""
+    """PART-1, DRAW-6: no sample comes twice beyond the padding that is claimed."""
     for epochs in epochs_of(runs["main"]):
         sentence = repeats_beyond_padding(case, epochs)
         if sentence:
