@@ -269,7 +269,7 @@ def equal_steps(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
                 steps.index(max(steps)): count(max(steps), "step"),
                 steps.index(min(steps)): count(min(steps), "step"),
             }
-            why = f"{claimed(scenario, claims)} is claimed; a rank with fewer steps leaves the others waiting for ever"
+            why = f"{claimed(scenario, claims)} is claimed; a rank with fewer steps leaves the others waiting forever"
             return [Finding("unequal-steps", "the same number of steps on every rank", show(epochs, notes), why)]
     return []
 

@@ -291,7 +291,7 @@ def _comparable(epoch: Epoch, claims: Claims) -> object:
 def _differs(main: Run, rank: int, one: Epoch, other: Epoch, name: str) -> Finding:
     if name == "workers":
         circumstance = "without worker processes"
-        why = "in_order: steps come in the order of the sampler, whoever loads them"
+        why = "in_order: steps come in the order of the sampler, whichever worker loads them"
     else:
         circumstance = CIRCUMSTANCES.get(name, CIRCUMSTANCES["after"])
         why = "seed and epoch are the same"
@@ -429,7 +429,7 @@ def _disturbed(rank: int, library: str, reseeded: bool, read: str) -> Finding:
     generator = {"random": "random", "numpy": "numpy.random", "torch": "torch"}[library]
     if reseeded:
         line = f"rank {rank}: {generator} ends in one and the same state, whatever it was before"
-        why = "whoever drew from it before now draws other numbers, or the same ones on every rank"
+        why = "code that drew from it before now draws other numbers, or the same ones on every rank"
         return Finding(f"reseeds-{library}", f"{generator}'s global state as the caller left it", (line,), why)
     line = f"rank {rank}: {generator} has moved on after {read}"
     why = "making or reading a loader (for validation, say) then changes what the training draws"

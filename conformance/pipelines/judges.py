@@ -9,7 +9,7 @@ from conformance.pipelines.scenario import GRAPHS, PipelineScenario
 from conformance.trace import RankRun, Trace
 from conformance.trial.clause import Finding, Judge, Verdict, clause
 
-# Whose matter it is that a run fails which could be met, by what the scenario is about; the first that is said counts.
+# Which clause reports the failure of a valid request, by what the scenario is about; the first that fits counts.
 _OWNERS = (
     ("wrong", "PIPE-20"),
     ("twice", "PIPE-18"),
@@ -166,7 +166,7 @@ def the_merged_order_is_that_of_one_process(scenario: PipelineScenario, claims: 
             came = elements(rank, epoch)
             if came != sorted(came):
                 told = (f"rank {rank.rank}: {shown(came)}",)
-                why = "one of worker 0, one of worker 1, ..., and who has no more is left out"
+                why = "one of worker 0, one of worker 1, ..., and one that has no more is skipped"
                 return [Finding("order", f"rank {rank.rank}: {shown(sorted(came))}", told, why)]
     return []
 
@@ -238,5 +238,5 @@ def workers_may_end_at_different_times(scenario: PipelineScenario, claims: Claim
             return [Finding("lost", f"{shown(right)} in some order", (shown(came),), why)]
     after = rank.remark("after-end")
     if after:
-        return [Finding("after", "StopIteration, again and again", (after,), "the epoch ends once")]
+        return [Finding("after", "StopIteration every time", (after,), "the epoch ends once")]
     return []

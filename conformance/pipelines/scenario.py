@@ -21,7 +21,7 @@ ASKED = {
     "dispatch": "shared out by one process",
     "double": "shuffled twice",
     "zip": "two branches, zipped",
-    "late": "shuffled behind the sharding",
+    "late": "shuffled after the sharding",
     "one": "a filter leaves one worker's elements only",
     "ends": "a filter leaves the last elements of one worker only",
     "slow": "one worker is slow",

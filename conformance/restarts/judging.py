@@ -82,7 +82,7 @@ def difference(
         return None
     kind, note = _amiss(flat(head), flat(got), flat(expected))
     lines = (*lines_of(rank, "before the restart, ", head), *lines_of(rank, "after it, ", got, note))
-    why = "who stops and goes on trains on what an uninterrupted run trains on"
+    why = "a resumed run must train on the same samples as an uninterrupted one"
     return Finding(kind, f"rank {rank.rank}: {steps_text(expected)}", lines, why)
 
 

@@ -98,7 +98,7 @@ def _entry(clause: str, fields: Any, today: datetime.date) -> Known:
         raise AdapterError(f"{where} stores the case {fields['case']!r} of {named}; store one of {clause}")
     until = _date(where, fields.get("until"))
     if until and until < today:
-        raise AdapterError(f"{where} expired on {until}; mend the loader, or give the entry a later date")
+        raise AdapterError(f"{where} expired on {until}; fix the loader, or give the entry a later date")
     return Known(clause, scenario, str(fields["reason"]), str(fields.get("issue", "")), fields.get("perhaps") is True)
 
 

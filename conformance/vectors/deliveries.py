@@ -228,7 +228,7 @@ def _shuffled() -> Iterator[Other]:
     odd = [at.bit_count() % 2 for at in range(MANY)]
     turns = [[[(at + turn) % 3, (at + turn + 1) % 3]] for at, turn in enumerate(odd)]
     yield "each is left over in its turn", asked, _SHUFFLED, [turns], {}
-    yield "sample 2 is left over for ever", asked, _SHUFFLED, [[[[turn, 1 - turn]] for turn in odd]], {}
+    yield "sample 2 is left over forever", asked, _SHUFFLED, [[[[turn, 1 - turn]] for turn in odd]], {}
 
 
 def _streams() -> Iterator[Other]:

@@ -19,8 +19,8 @@ EXIT_FINDINGS, EXIT_USAGE, EXIT_NOTHING_RECORDED = 1, 2, 3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `loaderspec watch`."""
-    parser.add_argument("--steps", type=positive, help="stop the job politely after so many batches of a loader")
-    parser.add_argument("--seconds", type=float, help="stop the job politely after so many seconds")
+    parser.add_argument("--steps", type=positive, help="stop the job politely after this many batches of a loader")
+    parser.add_argument("--seconds", type=float, help="stop the job politely after this many seconds")
     parser.add_argument("--into", metavar="DIR", type=Path, help="the record's folder; a restart goes on in it")
     add_identity(parser)
     parser.add_argument("job", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the job, as it is started today")
@@ -36,8 +36,8 @@ def add_identity(parser: argparse.ArgumentParser) -> None:
         type=ranks,
         help="ranks that get the same batches by design: tensor, pipeline or context parallel; may be repeated",
     )
-    parser.add_argument("--id-field", metavar="F", help="the field of a sample that says who it is")
-    parser.add_argument("--identify", metavar="M:F", help="a function of a sample that says who it is: module:function")
+    parser.add_argument("--id-field", metavar="F", help="the field that identifies a sample")
+    parser.add_argument("--identify", metavar="M:F", help="a function that identifies a sample: module:function")
 
 
 def positive(text: str) -> int:

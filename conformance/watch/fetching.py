@@ -142,7 +142,7 @@ class Making:
         except Exception as error:
             kind = type(elements[0]).__name__
             raise NoIdentity(
-                f"a {kind} shows no content ({error}): say with --id-field or --identify who it is"
+                f"a {kind} shows no content ({error}): identify it with --id-field or --identify"
             ) from error
 
     def end(self) -> None:

@@ -42,7 +42,7 @@ def _other_samples(scenario: Scenario, claims: Claims, main: Run, again: Run, la
             if sorted(one.samples) != sorted(other.samples):
                 workers = count(scenario.num_workers, "worker")
                 lines = (*show((one,), label=f"{workers}, as "), *show((other,), label=f"{label}, as "))
-                why = "how many processes load is nobody's business but the machine's"
+                why = "the number of workers must not change what is delivered"
                 return [Finding("samples-differ", f"rank {rank}: the same samples both times", lines, why)]
     return []
 
@@ -193,7 +193,7 @@ def _not_to_be_dealt_out(epoch: Epoch, workers: int) -> str:
             last.append(index)
         else:
             behind = " ".join(map(str, sorted(last, reverse=True)))
-            return f"{index} came behind {behind}, and {count(workers, 'reader')} can't have read that in order"
+            return f"{index} came after {behind}, and {count(workers, 'reader')} can't have read that in order"
     return ""
 
 

@@ -97,7 +97,7 @@ def _gone_after_an_error(scenario: Scenario, trace: Trace, rank: RankRun) -> Ver
         if first.failure or not first.epochs[-1].failure:
             return None
     assert rank.failure is not None
-    why = "whoever goes on after an error waits for ever"
+    why = "a consumer that continues after an error waits forever"
     return [_ended(f"{rank.failure.kind}-after-error", rank, "a whole epoch, or an error", why)]
 
 
@@ -144,10 +144,10 @@ def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdic
         return None
     (rank,) = trace.main.ranks
     if rank.failure and scenario.conduct == "dropped":
-        return [_ended("failed-when-dropped", rank, "no error", "who lets go of a loader need not close it")]
+        return [_ended("failed-when-dropped", rank, "no error", "dropping a loader is enough: closing it is optional")]
     if rank.failure and rank.failure.where == "close" and scenario.conduct != "ended":
         what = "unread" if scenario.conduct == "unread" else "with a living iterator"
-        return [_ended(f"closing-{what.split()[0]}", rank, f"no error from closing it {what}", "who is done, is done")]
+        return [_ended(f"closing-{what.split()[0]}", rank, f"no error from closing it {what}", "closing is allowed at any time, and twice")]
     if rank.failure and rank.failure.where == "close":
         return [
             _ended("closing-twice", rank, "no error from closing twice", "closing is for clean-up, which comes twice")
@@ -157,7 +157,7 @@ def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdic
     told = rank.remark("after-end")
     if told:
         why = "an iterator that has raised StopIteration goes on raising it (Python's iterator protocol)"
-        return [Finding("revived", "StopIteration again and again", (told,), why)]
+        return [Finding("revived", "StopIteration every time", (told,), why)]
     return []
 
 

@@ -58,7 +58,7 @@ def uneven_differences(orders: list[list[int]], size: int) -> str:
         if square + odd / (4 * size**2 * len(orders)) > chi_square_limit(size - 2, 7):
             at = max(range(size - 1), key=lambda at: abs(off[at]))
             times = f"{off[at] + expected:.0f} times, expected {expected:.0f}"
-            return f"modulo {size}, a sample is {at + 1} behind the one before it {times}"
+            return f"modulo {size}, a sample is {at + 1} after the one before it {times}"
     equal = sum(times * (times - 1) // 2 for each in steps for times in each.values())
     mean = len(orders) * (size + size / (size - 1) if size % 2 == 0 else size * (size - 1) / (size - 2)) / 2
     # 8 standard deviations: the variance of an order is half the number of samples, and a little more.
