@@ -220,7 +220,7 @@ _NEEDS = {"elastic": "resume", "end_of_epoch": "resume"}
 
 
 def parse_claims(given: Mapping[str, Any] | None) -> Claims:
-    """The claims of an adapter's dict. AdapterError, with value, rule and mend, if it says what can't be."""
+    """The claims of an adapter's dict. AdapterError, with value, rule and fix, if it says what can't be."""
     if not isinstance(given, Mapping | None):
         raise AdapterError(f"claims is {given!r}, but must be a dict such as dict(when_keeping='pad'); make it one")
     known = [field.name for field in dataclasses.fields(Claims)]

@@ -78,7 +78,7 @@ class AsynchronousDataAccessor:
             # ASYNC-10: every step of the loader is full.
             return len(dataset) * dataset.combinedBatchSize // self._rebatched_size
         raise TypeError(
-            f"Items that are cut anew (rebatched_size={self._rebatched_size}) can't be counted, because nobody says "
+            f"Items that are cut again (rebatched_size={self._rebatched_size}) can't be counted, because nobody says "
             f"how many rows come: don't ask for len(accessor)."
         )
 
@@ -104,7 +104,7 @@ def _check_strategy(strategy: object) -> SharingStrategy:
 
 
 def _check_dataset(dataset: Any, rebatched_size: int | None) -> bool:
-    """Refuse what can't be wrapped; return whether a rest is dropped when items are cut anew."""
+    """Refuse what can't be wrapped; return whether a rest is dropped when items are cut again."""
     if rebatched_size is not None:
         check_integer("rebatched_size", rebatched_size, least=2)
     if not hasattr(dataset, "__iter__") and not hasattr(dataset, "__getitem__"):

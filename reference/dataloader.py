@@ -121,7 +121,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return Counted(self._begun(epoch, skipped), self._position)
 
     def _begun(self, epoch: int, skipped: int) -> Iterator[Any]:
-        """Return an epoch that begins behind so many of its steps."""
+        """Return an epoch that begins after this many of its steps."""
         if self._steps is not None and self._consumer is None:
             self._steps.epoch, self._steps.first = epoch, skipped
             return self._pass(epoch)

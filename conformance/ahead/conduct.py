@@ -57,7 +57,7 @@ class Late:
         read_epochs(self.reader, self.numbers[1:], self.epochs)
 
     def _steps(self, number: int, count: int) -> tuple[Pass, bool]:
-        """An iterator of which so many steps were read, and whether its end has not come yet."""
+        """An iterator of which this many steps were read, and whether its end has not come yet."""
         going = self.reader.begin(number)
         more = True
         while more and len(going.steps) < count:
@@ -103,7 +103,7 @@ class Late:
                 raise
             del going
             anew = self.reader.begin(self.numbers[1])
-        # Whoever asks anew is done with the first one.
+        # Whoever asks again is done with the first one.
         going = anew
         self.epochs.append(self.reader.rest(going).epoch())
 

@@ -218,7 +218,7 @@ def _is_out_of_place(scenario: Scenario, claims: Claims, rank: RankRun) -> Findi
 def _read_in_each_epoch(scenario: Scenario, rank: RankRun) -> bool:
     """Whether the sample of the fault was read once for each of two epochs, both of which the consumer asked for.
 
-    A loader may begin an epoch that nobody wants, or begin one anew: an error met on the way is nobody's then.
+    A loader may begin an epoch that nobody wants, or begin one again: an error met on the way is nobody's then.
     """
     return sum(read.index == place_of(scenario.fault) for read in rank.reads) == 2
 

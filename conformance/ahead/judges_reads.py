@@ -21,7 +21,7 @@ def _seen(rank: RankRun) -> bool:
 def _seen_in_the_first_epoch(scenario: Scenario, rank: RankRun, reads: int) -> bool:
     """The same where `reads` came before the first epoch was over.
 
-    Who has read everything by then may be done, and whether that was in `load` or just behind it is chance: there, only
+    Who has read everything by then may be done, and whether that was in `load` or just after it is chance: there, only
     another epoch shows that the dataset is read again.
     """
     return _seen(rank) and (reads < scenario.samples or (scenario.epochs > 1 and _reads(rank, "read") > reads))

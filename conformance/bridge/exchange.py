@@ -114,7 +114,7 @@ class Exchange:
     def later(self, order: Message, loader: int, owner: Owner) -> None:
         """Give an order about something that nobody holds any more: now, or when the order that is under way is done.
 
-        An object may be let go of at any moment, and in a process that was forked from this one too.
+        An object may be released at any moment, and in a process that was forked from this one too.
         """
         if os.getpid() == self.owner_process:
             self._postponed.append((order, loader, owner))

@@ -80,7 +80,7 @@ def _judged_by_its_head(scenario: Scenario, trace: Trace, orders: list[tuple[int
 
 
 def repeats_itself(trace: Trace) -> bool:
-    """Whether the epochs of some seed come round again and again after a few of them: ORDER-6 names that."""
+    """Whether the epochs of some seed come round repeatedly after a few of them: ORDER-6 names that."""
     for run in trace.runs:
         if not run.failed:
             orders = [tuple(epoch.samples for epoch in run.epoch(at)) for at in range(len(run.ranks[0].epochs))]

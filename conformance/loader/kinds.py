@@ -23,7 +23,7 @@ GROWTH = 16 * 2**20
 def watch_memory(reader: Reader, remarks: Remarks, leaves_after: int = 0) -> None:
     """Write down how much memory comes with many epochs: the least of what comes with as many, and as many again.
 
-    `leaves_after`: each epoch is left after so many steps; 0 for those that are read to their end, or to an error.
+    `leaves_after`: each epoch is left after this many steps; 0 for those that are read to their end, or to an error.
     """
     light = replace(reader, decodes=False)
     for number in range(_WARM_EPOCHS):

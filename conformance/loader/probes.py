@@ -190,7 +190,7 @@ def sentence(fault: str) -> str:
 
 
 class Stubborn(Exception):
-    """An exception that no other process can make anew: it is pickled without what its constructor wants."""
+    """An exception that no other process can rebuild: it is pickled without what its constructor wants."""
 
     def __init__(self, *, fault: str) -> None:
         super().__init__(sentence(fault))

@@ -26,7 +26,7 @@ _OF_EACH_KIND = {"quick": 1, "gate": 3}
 
 @dataclass(frozen=True)
 class Start:
-    """How the workers of an implementation start: as new interpreters, each of which takes so many seconds."""
+    """How the workers of an implementation start: as new interpreters, each of which takes this many seconds."""
 
     is_new: bool = False
     seconds: float = 0.0

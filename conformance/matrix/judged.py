@@ -122,7 +122,7 @@ class MatrixRun:
         words = [f"--tier={options.tier}", f"--seed={options.seed}", f"--patience={peer.patience:g}"]
         words += ["-k", " or ".join(options.clauses)] if options.clauses else []
         # A fresh temporary folder: some peers look at what others have left there. Its path must be short: workers make
-        # sockets far below it, whose paths may have a hundred characters, and wait for ever where they are longer.
+        # sockets far below it, whose paths may have a hundred characters, and wait forever where they are longer.
         with tempfile.TemporaryDirectory(prefix="lm-") as temporary:
             ran = self.processes.run(
                 [str(python), "-c", _PROGRAM, "run", peer.name, *words, "--report-json=report.json"],

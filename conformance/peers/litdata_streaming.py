@@ -1,7 +1,7 @@
 """litdata's StreamingDataset and StreamingDataLoader over chunks that its own writer has written.
 
 Source of the claims: https://github.com/Lightning-AI/litData (README: "Shuffle", "drop_last: drops the last items to
-ensure that all processes/workers return the same amount of data"; shuffled anew in each epoch, which the loader counts
+ensure that all processes/workers return the same amount of data"; shuffled again in each epoch, which the loader counts
 by itself; `len(loader)`; "Pause & resume data streaming": `state_dict` and `load_state_dict` of the loader).
 
 The chunks hold the numbers of two samples each, and `transform` gives the sample. `smallest` is 1: a dataset of no

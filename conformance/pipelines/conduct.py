@@ -63,7 +63,7 @@ def shut(reader: Reader, loader: Any, epochs: Epochs, remarks: Remarks, place: i
 
 
 def drop(reader: Reader, epochs: Epochs) -> None:
-    """Read one epoch and begin another; whoever called lets go of everything."""
+    """Read one epoch and begin another; whoever called releases everything."""
     read_epochs(reader, (0,), epochs)
     epochs.append(_some(reader, 1, 1)[0].epoch(left=True))
 
@@ -93,7 +93,7 @@ def pause(reader: Reader, epochs: Epochs) -> None:
 
 
 def _paused(reader: Reader, number: int, count: int) -> Pass:
-    """A pass that is paused after so many steps; by a limit, where the iterator has nothing else for that."""
+    """A pass that is paused after this many steps; by a limit, where the iterator has nothing else for that."""
     going = reader.begin(number)
     iterator = _own(going)
     by_hand = hasattr(iterator, "pause")
@@ -107,7 +107,7 @@ def _paused(reader: Reader, number: int, count: int) -> Pass:
 
 
 def _some(reader: Reader, number: int, count: int) -> tuple[Pass, bool]:
-    """A pass with so many steps read, and whether it has not ended before."""
+    """A pass with this many steps read, and whether it has not ended before."""
     going = reader.begin(number)
     more = True
     while more and len(going.steps) < count:

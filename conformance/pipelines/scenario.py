@@ -47,7 +47,7 @@ CONDUCTS = {
 
 @dataclass(frozen=True)
 class PipelineScenario:
-    """A pipeline of so many elements, read by the workers of some ranks; `asked` are words of ASKED.
+    """A pipeline of this many elements, read by the workers of some ranks; `asked` are words of ASKED.
 
     `batch_size`: how many elements a `batch` at the end joins (1: there is none). `shuffle`: a shuffle before sharding.
     `fault` and `conduct` are one of FAULTS and of CONDUCTS with their place, or "".

@@ -72,7 +72,7 @@ _OF_THE_CACHE = ("lf", "failedfirst", "newfirst", "stepwise", "cacheshow")
 def _typed(config: pytest.Config, words: tuple[str, ...]) -> bool:
     arguments = [str(argument) for argument in config.invocation_params.args]
     long = {argument.partition("=")[0] for argument in arguments}
-    # -k and its value may be one word, behind other letters: -qkPART-1.
+    # -k and its value may be one word, after other letters: -qkPART-1.
     short = [re.match(r"-[a-zA-Z]*", argument)[0] for argument in arguments if re.match(r"-[a-zA-Z]", argument)]  # type: ignore[index]
     return any(word in long if word.startswith("--") else any(word[1] in given for given in short) for word in words)
 

@@ -18,7 +18,7 @@ def connect(line: Connection) -> None:
 
 
 def stage(waits: float = 0.0) -> None:
-    """A stage begins, in which so many seconds may be spent waiting. Called by the thread that carries out the task."""
+    """A stage begins, which may spend this many seconds waiting. Called by the thread that carries out the task."""
     for process, line in _line:
         if process == os.getpid():
             # Nobody listens any more where the run is being ended.

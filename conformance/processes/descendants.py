@@ -81,7 +81,7 @@ def end_strays(known: Collection[int]) -> None:
 
 def state_of(stat: str) -> str:
     """The letter of a process's or a thread's state, by the path of its `stat`; "" if it is gone."""
-    # The first field behind the name, which stands in brackets and may hold anything.
+    # The first field after the name, which stands in brackets and may hold anything.
     return "".join(text_of(stat).rpartition(")")[2].split()[:1])
 
 

@@ -124,7 +124,7 @@ class Lane:
             self._end(key)
 
     def hang_up(self) -> None:
-        """Let go of all members, whose zygote is about to end them."""
+        """Release all members, whose zygote is about to end them."""
         for member in self._members.values():
             member.orders.close()
         self._members.clear()

@@ -21,7 +21,7 @@ from conformance.records.frames import CLOSING, DELIVERIES, MADE, SUFFIX, fact, 
 
 # How an epoch ended: read to its end, left by the loop, cut by --steps, or "error: ..." with the exception's words.
 How = Literal["whole", "left", "steps"] | str
-# A block is written when it holds so many samples (256 kB of uint32), and whatever there is after so many seconds.
+# A block is written when it holds this many samples (256 kB of uint32), and whatever there is after this many seconds.
 _FULL = 65_536
 _SECONDS = 1.0
 

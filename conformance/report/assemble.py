@@ -50,7 +50,7 @@ def pieces() -> dict[str, tuple[str, str]]:
         for each in ast.parse(source).body:
             if isinstance(each, ast.FunctionDef | ast.ClassDef) and not _is_stand_in(each):
                 assert each.name not in found, f"two pieces of a script are named {each.name}"
-                # Whole lines: a mark behind the last statement belongs to it.
+                # Whole lines: a mark after the last statement belongs to it.
                 found[each.name] = name, "\n".join(source.split("\n")[each.lineno - 1 : each.end_lineno])
     return found
 

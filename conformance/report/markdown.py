@@ -11,7 +11,7 @@ from conformance.report.matrix import Matrix, PeerColumn, matrix
 from conformance.report.spec_text import in_short
 from conformance.report.stored import SIGNS, Row, Stored, StoredCase, stored
 
-# A step's summary holds 1 MiB; a case has at most so many lines of what was delivered.
+# A step's summary holds 1 MiB; a case has at most this many lines of what was delivered.
 _MOST_LINES = 12
 # What would be read as markup in running text or end a table's cell.
 _MARKS = re.compile(r"([\\`*\[\]<>|#~]|(?<!\w)_|_(?!\w))")

@@ -170,7 +170,7 @@ def _with_first_ones(
 
 
 def _is_padding(surplus: int, delivered: int, scenario: Scenario, claims: Claims) -> bool:
-    """Whether padding that is claimed explains so many repeats (PART-4)."""
+    """Whether padding that is claimed explains this many repeats (PART-4)."""
     if claims.policy(scenario.drop_last) != "pad":
         return False
     full = padded_to_full_steps(scenario, claims)

@@ -43,7 +43,7 @@ class Plan:
 
 
 def _ended(task: Task) -> RankRun:
-    """A run that ended, and left a state if the next one goes on with it."""
+    """A run that ended, and left a state if the next one continues with it."""
     scenario: Scenario = task.scenario
     leaves = scenario.saves and (not task.saved or {"again", "relayed"} & set(scenario.words))
     saved = Saved(b"", later=b"later" if "held" in scenario.words else b"") if leaves else None

@@ -16,7 +16,7 @@ Indices = npt.NDArray[np.int64]
 _DEPTH = 4
 # Attributes in which equal datasets differ from rank to rank.
 _PLACE = {"rank", "local_rank", "global_rank", "process_index", "world_size", "device", "seed", "epoch"}
-# So many entries of a long list or array are looked at, evenly spaced; and so many values in all.
+# This many entries of a long list or array are looked at, evenly spaced; and this many values in all.
 _LOOKED_AT = 64
 _BUDGET = 4000
 

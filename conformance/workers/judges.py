@@ -76,7 +76,7 @@ def _splits(claims: Claims) -> bool:
 
 @clause("WORK-3", family="iterable", dataset="iterable", applies=_splits, floor=8)
 def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Over all workers and ranks each element comes once; drop_last may lose some, which is WORK-5's matter."""
+    """Over all workers and ranks each element comes once; drop_last may lose some, which is judged by WORK-5."""
     if scenario.samples < max(1, claims.least_samples(scenario.world_size, scenario.combined_batch)):
         return None
     if trace.main.failed:
@@ -104,7 +104,7 @@ def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
     floor=6,
 )
 def replicated_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Each worker of each rank delivers every element once; drop_last may lose some, which is WORK-5's matter."""
+    """Each worker of each rank delivers every element once; drop_last may lose some, which is judged by WORK-5."""
     if scenario.samples < max(1, claims.least_samples(scenario.world_size, scenario.combined_batch)):
         return None
     if trace.main.failed:

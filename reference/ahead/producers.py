@@ -50,7 +50,7 @@ class Producers:
         _crews.add(self)
 
     def start(self, supply: Supply, count: int, strategy: SharingStrategy) -> None:
-        """Start so many; SharingStrategy says how each gets the supply. All or none: what fails ends those before."""
+        """Start this many; SharingStrategy says how each gets the supply. All or none: what fails ends those before."""
         parcel = Parcel(supply, as_file=strategy is SharingStrategy.FileSystem)
         try:
             # ASYNC-8: an interrupt in the middle would leave a process that nobody knows.
@@ -186,5 +186,5 @@ def _end_all() -> None:
         crew.end()
 
 
-# Registered after multiprocessing's own, and so run before it: that waits for our processes for ever.
+# Registered after multiprocessing's own, and so run before it: that waits for our processes forever.
 atexit.register(_end_all)

@@ -26,7 +26,7 @@ def adopt_orphans() -> None:
 
 
 def end_descendants(patience: float = PATIENCE) -> None:
-    """End all children, and theirs, and wait for it: with SIGTERM, and after so many seconds with SIGKILL."""
+    """End all children, and theirs, and wait for it: with SIGTERM, and after this many seconds with SIGKILL."""
     # LAUNCH-6
     told: set[int] = set()
     gentle = monotonic() + patience

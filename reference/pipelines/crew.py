@@ -64,7 +64,7 @@ class _Lane:
             self.failure = failure and name_process(failure.error, self.name.replace("Worker", "worker process"))
 
     def lose(self) -> None:
-        """The process has ended by itself: an error behind what it has sent."""
+        """The process has ended by itself: an error after what it has sent."""
         self.is_gone = self.is_over = True
         self.process.join(_LAST_WORDS)
         # PIPE-15

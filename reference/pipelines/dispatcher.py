@@ -94,7 +94,7 @@ class _Dispatcher:
         if number < 0:
             return
         if number < self.number:
-            # PIPE-14: whoever still waits in an epoch that is over would wait for ever.
+            # PIPE-14: whoever still waits in an epoch that is over would wait forever.
             self._send(worker, packed(number, [], True, None))
             return
         share = self.shares[worker]

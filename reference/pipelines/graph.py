@@ -5,7 +5,7 @@ Nothing is pickled for that, so a pipe that holds a lambda or an open file can b
 
     dispatched   what stands before `sharding_round_robin_dispatch`: one process of each rank
     replicable   the largest branch of which every pipe may be copied: each worker has a copy
-    the rest     what stands behind a pipe that may not be copied (`fullsync`): the main process
+    the rest     what stands after a pipe that may not be copied (`fullsync`): the main process
 
 Shards: element i that comes to a sharding pipe belongs to rank i mod R, and there to worker (i div R) mod W.
 """
@@ -138,7 +138,7 @@ def check_sharding(end: Pipe) -> None:
 
 
 def set_place(end: Pipe, place: Place) -> None:
-    """Write on the graph which rank it belongs to. Whoever gets the graph finds it, also behind other services."""
+    """Write on the graph which rank it belongs to. Whoever gets the graph finds it, also after other services."""
     end.__dict__[_PLACE] = place
 
 

@@ -27,7 +27,7 @@ def joined(first: Change | None, then: Change) -> Change:
 def graph_of(service: Any, datapipe: Pipe) -> Pipe:
     """The graph as a service, which may be a user's, leaves it."""
     datapipe = checked(service.initialize(datapipe), f"initialize of {type(service).__name__}")
-    # PIPE-18: what it has added may stand behind a filter.
+    # PIPE-18: what it has added may stand after a filter.
     check_sharding(datapipe)
     number_pipes(datapipe)
     return datapipe

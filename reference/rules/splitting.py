@@ -109,7 +109,7 @@ class Split(IterableDataset[Any]):
             # WORK-3: what comes after the length would be in nobody's share.
             raise RuntimeError(
                 f"The dataset has more elements than its length, {length}, so a contiguous split would lose some: "
-                f"mend the length, or use layout='strided'."
+                f"fix the length, or use layout='strided'."
             )
 
     def length(self) -> int | None:

@@ -14,7 +14,7 @@ from conformance.report.script.checks.partition import (
 
 
 def dataset_order(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
-    """ORDER-1: unshuffled, the samples of a rank ascend; padding may start again behind them."""
+    """ORDER-1: unshuffled, the samples of a rank ascend; padding may start again after them."""
     for epochs in epochs_of(runs["main"]):
         times = times_of(case, epochs)
         for rank, epoch in enumerate(epochs):
@@ -91,7 +91,7 @@ def orders_of(ranks: list[SimpleNamespace]) -> list[str]:
 
 
 def beyond_chance(case: SimpleNamespace, ranks: list[SimpleNamespace], ways: int, coincidences: int) -> bool:
-    """Whether a fair shuffle does so, in one of so many ways, less than once in 10^9 runs."""
+    """Whether a fair shuffle does so, in one of this many ways, less than once in 10^9 runs."""
     first = [samples_of(epoch) for epoch in epochs_of(ranks)[0]]
     came = min(case.samples, len({index for samples in first for index in samples}))
     choices = lgamma(case.samples + 1) - lgamma(case.samples - came + 1) if case.in_order else 0.0
