@@ -2,7 +2,7 @@
 
 import re
 
-from conformance.report.html.element import Html, element, joined
+from conformance.report.html.element import Html, command, element, joined
 from conformance.report.spec_text import UnknownClause, clause_text, plain_table
 
 _MARKED = re.compile(r"\*\*(?P<strong>[^*]+)\*\*|`(?P<code>[^`]+)`|\[(?P<words>[^\]]+)\]\([^)]+\)")
@@ -15,7 +15,7 @@ def folded(clause: str, words: str = "the example, why, and how it is judged") -
     except UnknownClause:
         return Html()
     blocks = re.split(r"\n{2,}", text.body.strip())
-    where = element("p", "From ", element("code", text.link), class_="quiet")
+    where = element("p", text.link, " ", command(f"loaderspec explain {clause} --where"), class_="quiet")
     return element("details", element("summary", words), *map(_block, blocks), where, class_="clause small")
 
 

@@ -117,7 +117,9 @@ def test_a_spec_without_a_command_is_an_error(spec: str) -> None:
 def test_a_check_names_the_line_that_was_wrong() -> None:
     """The first wrong line is told by its number and its text, and what was asked."""
     lines = (START, "{}", "{}", '{"step":[5]}')
-    with pytest.raises(Misspoken, match=r'line 4 of the command, \{"step": \[5\]\}, in answer to \{"op":"next","it":2\}'):
+    with pytest.raises(
+        Misspoken, match=r'line 4 of the command, \{"step": \[5\]\}, in answer to \{"op":"next","it":2\}'
+    ):
         checked(answering(*lines), 30.0, ignore)
 
 
