@@ -55,8 +55,9 @@ class Request:
     `decode` (or the default decoder) reads. With `device_options` claimed, a step holds `combined_batch` samples.
     `workdir` is a folder that the adapter may fill with files made from this dataset. It is kept for later requests of
     this rank with a dataset of the same content, and identifies that content: a length, a type or a repr does not.
-    The last eight are asked for only where the claim `hooks` names them: `timeout` is the seconds that a worker may
-    take over a step, 0 for no limit. Those from `buffer_size` on say how an asynchronous loader reads ahead: at most so
+    The last ten are asked for only where the claim `hooks` names them: `timeout` is the seconds that a worker may
+    take over a step, 0 for no limit; a `sampler` gives the indices of an epoch in their order, and a `batch_sampler`
+    its steps. Those from `buffer_size` on say how an asynchronous loader reads ahead: at most so
     many steps beyond the one that the consumer holds (0: as many as it likes), already before the first iterator is
     made, into the next epoch before that is asked for, and in small batches that are joined to full steps.
     """
@@ -78,6 +79,8 @@ class Request:
     worker_init_fn: Callable[[int], None] | None = None
     timeout: float = 0
     persistent_workers: bool = False
+    sampler: Any = None
+    batch_sampler: Any = None
     buffer_size: int = 0
     early_preload: bool = False
     load_indefinitely: bool = True
@@ -209,7 +212,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
 # Claims that take any of some names.
 CHOICES = {
     "datasets": ("map", "iterable"),
-    "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", *AHEAD),
+    "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler", *AHEAD),
     "device": ("training", "inference", "outputs", "synthetic", "ranks"),
     "pipelines": ("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
 }

@@ -22,7 +22,7 @@ from .reading_service import DistributedReadingService, MultiProcessingReadingSe
 from .rules.splitting import split
 
 # What a request may ask for beyond the loader's own arguments, and of a loader that reads ahead.
-HOOKS = ("collate_fn", "worker_init_fn", "timeout", "persistent_workers")
+HOOKS = ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler")
 AHEAD = ("buffer_size", "early_preload", "load_indefinitely", "rebatched")
 
 claims: dict[str, Any] = dict(
@@ -64,17 +64,19 @@ def load(request: Any) -> DataLoader:
 def loader(request: Any, method: ShuffleMethod) -> DataLoader:
     """Return one rank's loader for the request, which shuffles by the method."""
     is_stream = isinstance(request.dataset, IterableDataset)
-    dataset = split(request.dataset, request.rank, request.world_size) if is_stream else request.dataset
     asked = {name: getattr(request, name, None) for name in HOOKS}
+    # torch's rule: a sampler is the order, and a batch sampler the batches, so that nothing else may say what they are.
+    is_ordered = asked["sampler"] is not None or asked["batch_sampler"] is not None
+    dataset = split(request.dataset, request.rank, request.world_size) if is_stream else request.dataset
     return DataLoader(
         _options(request).shuffleMethod(method),
         dataset,
-        batch_size=request.batch_size,
+        batch_size=1 if asked["batch_sampler"] is not None else request.batch_size,
         # A stream has no order that could be changed.
-        shuffle=None if is_stream else request.shuffle,
+        shuffle=None if is_stream or is_ordered else request.shuffle,
         drop_last=request.drop_last,
         num_workers=request.num_workers,
-        auto_distributed_partitioning=not is_stream,
+        auto_distributed_partitioning=not is_stream and not is_ordered,
         # torch refuses persistent workers where there are none.
         persistent_workers=bool(asked.pop("persistent_workers")) and request.num_workers > 0,
         **{name: value for name, value in asked.items() if value is not None},

@@ -26,7 +26,7 @@ LADDER: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("length", (True,)),
     ("shuffle", ("global", "buffered")),
     ("workers", (True,)),
-    ("hooks", ("collate_fn", "worker_init_fn", "timeout", "persistent_workers")),
+    ("hooks", ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler")),
     ("iterable_workers", ("split", "replicated")),
     ("resume", (True, "unshuffled")),
     ("end_of_epoch", ("next", "empty")),
