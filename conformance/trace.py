@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 # dataset holds; undecodable: a batch that holds no sample ids; unusable: `load` gave something that can't be iterated.
 FailureKind = Literal["raised", "hung", "died", "endless", "undecodable", "unusable"]
 Where = Literal["load", "set_epoch", "len", "iter", "step", "close", "state_dict", "load_state_dict", "model", "launch"]
-# What a remark is about, in a word of whoever wrote it down; the judges of the same chapter read it.
+# What a remark is about, in a word of the one that wrote it down; the judges of the same chapter read it.
 Topic = str
 
 

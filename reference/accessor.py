@@ -1,7 +1,7 @@
 """Decides what `AsynchronousDataAccessor` is: a ring around any iterable, filled by a process of its own.
 
 What comes out is what the iterable gives, item by item and in order. An item lies in the ring's memory: it stays as it
-is until the next one is asked for, and may be overwritten afterwards, so whoever keeps items must clone their tensors.
+is until the next one is asked for, and may be overwritten afterwards, so items that are kept must be cloned.
 
 Departures from the original, on purpose. The consumer sleeps until the process says something, so
 `miss_sleep_time_in_ms` is accepted and has no use. Items may be nested. A second iterator ends the first one with an

@@ -126,7 +126,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             self._steps.epoch, self._steps.first = epoch, skipped
             return self._pass(epoch)
         made = self._pass(epoch) if self._consumer is None else self._consumer.begin(epoch)
-        # The order is not ours, or the ring has begun it already: who wants what follows reads what comes before.
+        # The order is not ours, or the ring has begun it already: to get what follows, what comes before is read.
         for _ in range(skipped):
             next(made, None)
         return made

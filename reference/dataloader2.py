@@ -117,7 +117,7 @@ class DataLoader2:
         shard(pipe, self._place, 1, 0)
         self._elements = iter(pipe)
         if rest is not None:
-            # RESUME-1, RESUME-5: what was delivered counts, whoever has delivered it.
+            # RESUME-1, RESUME-5: what was delivered counts, whichever process delivered it.
             skip(self._elements, rest.read)
             self._read = rest.read
         return self._elements

@@ -45,7 +45,7 @@ def uniform(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         return None
     if scenario.conduct == "head":
         return _judged_by_its_head(scenario, trace, orders)
-    # Not a permutation at all: ORDER-3's matter.
+    # Not a permutation at all: ORDER-3 judges that.
     if any(len(set(order)) != scenario.samples or len(order) != scenario.samples for order in orders):
         return None
     found = _uneven_permutations(orders) if scenario.samples <= _COUNTED else None

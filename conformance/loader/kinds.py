@@ -14,7 +14,7 @@ from conformance.processes.calls import Remarks, Stopped
 
 _WARM_EPOCHS, _MORE_EPOCHS = 8, 32  # memory is compared after the first few epochs, and after many more
 EPOCHS_OF_MEMORY = _WARM_EPOCHS + _MORE_EPOCHS
-# Who has grown is read on, twice as long: a runtime that collects its garbage now and then is level by then.
+# A loader that has grown is read on, twice as long: a runtime that collects its garbage now and then is level by then.
 _WINDOWS = 3
 # Half of what the epochs of a window held: what allocators, caches and runtimes keep is less.
 GROWTH = 16 * 2**20

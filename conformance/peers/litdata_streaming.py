@@ -30,7 +30,7 @@ claims: dict[str, Any] = dict(
 
 def load(request: Any) -> Any:
     """One rank's loader."""
-    # They are asked for when something is made; whoever writes alone must not wait for other ranks.
+    # They are asked for when something is made; a rank that writes alone must not wait for others.
     os.environ.update(LITDATA_DISABLE_VERSION_CHECK="1", NNODES="1", WORLD_SIZE="1", GLOBAL_RANK="0")
     chunks = _written(Path(request.workdir, "chunks"), len(request.dataset))
     os.environ.update(WORLD_SIZE=str(request.world_size), GLOBAL_RANK=str(request.rank))

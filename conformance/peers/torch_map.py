@@ -23,7 +23,7 @@ claims: dict[str, Any] = dict(
     epochs="set_epoch",
     length=True,
 )
-# What torch does otherwise than the specs say: seen, explained, and no news to whoever runs the suite.
+# What torch does otherwise than the specs say: seen, explained, and no news to those who run the suite.
 known_failures: dict[str, Any] = {
     "ORDER-7": dict(
         case="ORDER-7-n13,w1,b1,keep,shuffle,s5,seed+4294967296",

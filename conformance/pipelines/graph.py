@@ -33,7 +33,7 @@ class Source(IterDataPipe[int]):
 
 
 class Seen(IterDataPipe[int]):
-    """The same elements; whoever has the first one is slow, if `slow`."""
+    """The same elements; the worker with the first one is slow, if `slow`."""
 
     def __init__(self, source_datapipe: Any, watch: Watch, slow: bool) -> None:
         super().__init__()

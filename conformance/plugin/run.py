@@ -158,7 +158,7 @@ def options_of(config: pytest.Config) -> Options:
         seed=plugin_report.seed_of(config),
         patience=config.getoption("loaderspec_patience"),
         time_limit=config.getoption("loaderspec_time_limit"),
-        # pytest has a --strict of its own; whoever types it means ours as well.
+        # pytest has a --strict of its own; a user who types it means ours as well.
         strict=config.getoption("loaderspec_strict") or "--strict" in config.invocation_params.args,
         known=read_known(Path(known)) if known else {},
         case=parse_case(case) if case else None,

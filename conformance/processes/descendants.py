@@ -49,7 +49,7 @@ def direct_children(process: int) -> list[int]:
 
 
 def note_known(file: str, known: Collection[int]) -> None:
-    """Write down which children of this process are no strays; whole or not at all, for who reads it at any time."""
+    """Write down which children of this process are no strays; whole or not at all, for readers at any time."""
     with open(f"{file}.new", "w") as text:
         text.write(" ".join(map(str, known)))
     os.replace(f"{file}.new", file)

@@ -112,7 +112,7 @@ def is_of_the_check(name: str) -> bool:
 
 
 def bare(source: str, documented: bool) -> str:
-    """A piece as somebody writes it who wants it read once: without types and, unless `documented`, docstrings."""
+    """A piece in its plainest form: without types and, unless `documented`, docstrings."""
     lines: list[bytes] = [line.encode() for line in source.split("\n")]
     cut = _annotations(source) + ([] if documented else _docstrings(source))
     for (line, start), (last, end) in sorted(cut, reverse=True):

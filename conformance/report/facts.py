@@ -18,7 +18,7 @@ from conformance.report.planned import Plan
 from conformance.trial.campaign import Case
 from conformance.trial.words import place_of
 
-# Whoever orders by the clock, or by nothing at all, gives the same small order twice now and then.
+# A loader that orders by the clock, or by nothing at all, gives the same small order twice now and then.
 _OF_REPEATING = ("PART-7", "ORDER-5", "ORDER-9")
 _OF_RACING = ("WORK-6", "ERROR-2")  # of workers that race the right one may win
 _UNUSED = {"replication_factor": 1, "device_iterations": 1, "gradient_accumulation": 1, "asynchronous": False}

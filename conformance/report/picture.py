@@ -212,7 +212,7 @@ def _remark(rank: RankRun, position: int) -> str:
 
 def _absent(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...], whole: bool) -> str:
     """The samples that came on no rank, and whether the claims explain it where nothing else happened."""
-    # Who is to refuse a request is not asked for samples.
+    # A loader that is to refuse a request is not asked for samples.
     left_out = [] if scenario.refusal or not whole else missing(scenario, epochs)
     if not left_out:
         return ""

@@ -96,12 +96,12 @@ def the_end_is_an_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
     return []
 
 
-# --- who promises nothing -------------------------------------------------------------------------------------------
+# --- loaders that promise nothing -----------------------------------------------------------------------------------
 
 
 @clause("RESUME-12", family="resume", dataset="any", applies=lambda claims: not claims.resume, floor=1)
 def nothing_is_pretended(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Whoever does not promise to go on after a restart has no state, refuses it, or does not start over with it."""
+    """A loader that doesn't claim `resume` has no state, refuses it, or at least does not start over with it."""
     if trace.main.failed:
         return [] if _about_states(trace.main) else None
     run = trace.variant("resumed")

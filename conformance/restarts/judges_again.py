@@ -53,13 +53,13 @@ def _second(
     once: RankRun,
     after: RankRun,
 ) -> Verdict:
-    """What is wrong on a rank after the second restart; what is wrong after the first one is another's matter."""
+    """What is wrong on a rank after the second restart; what is wrong after the first one is judged by others."""
     if words == {"onward"}:
         return _in_the_next(scenario, claims, rank, once, after, plain)
     taken, whole = taken_at(scenario, rank), saved_epoch(scenario, rank).steps
     more = 1 if words == {"again"} else 0
     first = once.epochs[0].steps
-    # Whoever has read nothing yet is as good as new, so that a state after its first step is judged by RESUME-1.
+    # A loader that has read nothing yet is as good as new, so that a state after its first step is judged by RESUME-1.
     if taken + more >= len(whole) or (more and not taken):
         return None
     if not same(scenario, claims, first, whole[taken:]):

@@ -161,7 +161,7 @@ def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
         return _loaded_under_way(scenario, claims, trace)
     if words_of(scenario) != {"used"}:
         return None
-    # All epochs were read, and then the state was loaded; whoever raises there refuses it.
+    # All epochs were read, and then the state was loaded; a loader that raises there refuses it.
     late = [rank.failure for rank in trace.main.ranks if rank.failure and len(rank.epochs) >= scenario.epochs]
     if late:
         if any(failure.kind != "raised" for failure in late):

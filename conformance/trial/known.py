@@ -24,7 +24,7 @@ _FIELDS = ("case", "reason", "issue", "until", "perhaps")
 class Known:
     """One entry: the clause, the stored case, why it is tolerated, and until when.
 
-    `perhaps`: its case need not fail. That is for whoever can't know, as a template for many loaders.
+    `perhaps`: its case need not fail. That is where it can't be known, as in a template for many loaders.
     """
 
     clause: str

@@ -1,4 +1,4 @@
-"""How far a run is: plain data that a campaign gives to whoever shows it."""
+"""How far a run is: plain data that a campaign gives to what shows it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

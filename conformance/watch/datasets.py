@@ -1,7 +1,7 @@
 """Datasets: decides whether index 3 means the same sample on two ranks, or in two loaders.
 
 Each rank may have a dataset of its own (`files[rank::world_size]`): then equal indices are different samples, and
-nobody may be accused. So a dataset has a print, made of samples of what it holds; who has another print has another
+nobody may be accused. So a dataset has a print, made of samples of what it holds; another print means another
 dataset, unless elements show the same content under one index (`probe` in a worker's facts).
 """
 

@@ -146,7 +146,7 @@ class Making:
             ) from error
 
     def end(self) -> None:
-        """After a batch: write down who is in it, in a worker; with the first one, which states were drawn from."""
+        """After a batch: write down what is in it, in a worker; with the first one, which states were drawn from."""
         recorder = watching().recorder
         if self.made is not None and self.worker != -1 and self.key is not None:
             recorder.made(self.key, self.worker, self.made)

@@ -1,6 +1,6 @@
 """Stopping politely: decides at which batch a job that was seen long enough gets its exception.
 
-`--steps N` gives it to whoever asks a loader of which N batches have come in this process: ranks in step with each
+`--steps N` gives it to the consumer of a loader of which N batches have come in this process: ranks in step with each
 other come there together. `--seconds S` can't be that even: the first rank after the deadline names a step a little
 ahead, in a file that the others see, so that no rank is left alone in a collective.
 """
@@ -58,7 +58,7 @@ class Stopping:
     def _agreed(self, mine: int) -> int:
         path = self._folder / LAST_STEP
         try:
-            # Whole at once: who sees the name sees the number.
+            # Whole at once: a process that sees the name sees the number.
             draft = path.with_name(f"{path.name}.{os.getpid()}")
             draft.write_text(str(mine))
             try:

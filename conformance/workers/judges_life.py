@@ -131,7 +131,7 @@ def _after_others(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         if word == "failed" or epoch.left or refused or as_undisturbed(scenario, claims, trace, epoch):
             continue
         lines = _lines(rank.epochs, {epoch.number: _amiss(scenario, trace, epoch)})
-        # One fault has one name, whoever meets it.
+        # One fault has one name, wherever it is met.
         kind = "iterators-disturb-each-other" if "held" in words else "not-whole-after-others"
         return [Finding(kind, "a whole epoch, from its start", lines, why)]
     return []

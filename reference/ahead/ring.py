@@ -20,7 +20,7 @@ class Phase(StrEnum):
 
 
 class Move(NamedTuple):
-    """One way from phase to phase: who goes it, and when."""
+    """One way from phase to phase: which side goes it, and when."""
 
     name: str
     who: str

@@ -157,7 +157,7 @@ class _Worker:
         """Become worker `number`."""
         self.number = number
         if self.workers:
-            # WORK-7: the dataset, and whoever else asks get_worker_info(), must see a worker like any other.
+            # WORK-7: the dataset, and all other code that asks get_worker_info(), must see a worker like any other.
             torch_worker._worker_info = torch_worker.WorkerInfo(
                 id=number, num_workers=self.workers, seed=0, dataset=self.source
             )

@@ -42,7 +42,7 @@ class _Locked:
             os.close(descriptor)
             return False
         self.descriptor = descriptor
-        # Whoever had it may have removed the file that was just locked.
+        # Another process may have removed the file that was just locked.
         if not self.path.exists() or not os.path.samestat(os.fstat(descriptor), self.path.stat()):
             self._close()
             return self.take()

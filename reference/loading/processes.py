@@ -69,7 +69,7 @@ class Workers(_MultiProcessingDataLoaderIter):
             # A worker that is killed while it looks at this takes the lock with it.
             self._workers_done_event.set()
         except RuntimeError:
-            # WORK-15: a death is no news to whoever closes the loader.
+            # WORK-15: a death is no news to code that closes the loader.
             self.kill()
             return
         self._watch(False)

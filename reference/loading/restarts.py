@@ -1,6 +1,6 @@
 """Decides what a state of the loader is, and how an epoch that was stopped is resumed.
 
-A state is two numbers, the epoch and the steps that the consumer was given, and what they count in: whoever cuts steps
+A state is two numbers, the epoch and the steps that the consumer was given, and what they count in: one that cuts steps
 of another size counts other samples. What was read ahead was given to nobody, and is read again.
 
     taken                        epoch, steps      the next iteration

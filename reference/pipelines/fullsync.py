@@ -123,7 +123,7 @@ class Agreement:
         raise RuntimeError(self.lost) from error
 
     def close(self, reason: str) -> None:
-        """Leave the group, with a note for whoever still waits. May be called any number of times."""
+        """Leave the group, with a note for ranks that still wait. May be called any number of times."""
         if self.group is not None:
             self._note(reason)
             self._drop()

@@ -138,7 +138,7 @@ def check_sharding(end: Pipe) -> None:
 
 
 def set_place(end: Pipe, place: Place) -> None:
-    """Write on the graph which rank it belongs to. Whoever gets the graph finds it, also after other services."""
+    """Write on the graph which rank it belongs to. All code that gets the graph finds it, also after other services."""
     end.__dict__[_PLACE] = place
 
 
@@ -179,7 +179,7 @@ def shard(end: Pipe, place: Place, workers: int, worker: int) -> None:
 def adopt_shares(end: Pipe, workers: int, worker: int) -> None:
     """Take over what a worker's initialiser has told the sharding pipes that it added: `shard` is called after it.
 
-    It may have named this worker's share, as the loader does. Whoever named another share means that, and nothing else.
+    It may have named this worker's share, as the loader does. A user who named another share means just that.
     """
     for pipe in walk(end):
         groups = getattr(pipe, "groups", None) if shards(pipe) and _IS_SHARDED not in vars(pipe) else None

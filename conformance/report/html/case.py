@@ -57,7 +57,7 @@ def linked(address: str, words: str) -> Html:
 
 
 def _picture(trace: Trace, claims: Claims) -> Html:
-    # Who trains, launches or pipes has no steps of samples to be drawn.
+    # What trains, launches or pipes has no steps of samples to be drawn.
     if not isinstance(trace.scenario, Scenario):
         failures = [f"rank {rank.rank} {rank.failure.sentence()}" for _, rank in _ranks(trace) if rank.failure]
         return joined([element("p", failure, class_="bad") for failure in failures])

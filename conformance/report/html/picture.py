@@ -1,6 +1,6 @@
 """The picture as a table: decides how a cell of ranks x steps is seen and heard.
 
-A mark is a sign, a border and a colour, and words for who hears the page.
+A mark is a sign, a border and a colour, and words for those who hear the page.
 """
 
 from conformance.report.html.element import Html, element, hidden, joined
@@ -60,7 +60,7 @@ def _grid(grid: Grid, run: str) -> Html:
         element("tbody", *body),
         class_="grid",
     )
-    # It can be wider than the page; who has no mouse scrolls it with the keys.
+    # It can be wider than the page; without a mouse it is scrolled with the keys.
     label = f"delivery, run {run}, {grid.title}"
     return element("div", table, class_="scroll", tabindex="0", role="region", aria_label=label)
 

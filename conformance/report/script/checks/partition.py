@@ -79,7 +79,7 @@ def unbalanced(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]) -> st
         return ""
     if case.policy == "uneven":
         most = case.combined_batch if case.drop_last else 1
-    # Ranks with unequal numbers of steps are another clause's matter (COUNT-5).
+    # Ranks with unequal numbers of steps are judged by another clause (COUNT-5).
     if most == 0 and len({len(epoch.steps) for epoch in epochs}) > 1:
         return ""
     sizes = [len(samples_of(epoch)) for epoch in epochs]
