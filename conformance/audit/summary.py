@@ -155,7 +155,7 @@ class Order:
 
 
 class Witnesses:
-    """Which rank got which sample, for a part of the samples: those of the lowest mixed ids, all of them if they are few.
+    """Which rank got which sample, for a part of the samples: those of the lowest mixed ids, all if they are few.
 
     Rows are (id, attempt, epoch, rank, worker, step); a digest is stood for by its first word.
     """
