@@ -33,6 +33,7 @@ class Offer:
 # What an adapter may offer beside `load`, by claim.
 OFFERS = {
     "device": Offer(("model",)),
+    "loop": Offer(("train",)),
     "launcher": Offer(("launch", "whoami"), ("tag", "settings"), {"settings": "settings"}),
     "pipelines": Offer(("pipeline",), ("wrong_order",), {"services": "wrong_order"}),
     "elastic": Offer(may=("merge",)),
@@ -120,6 +121,7 @@ class Claims:
     device: tuple[str, ...] = ()
     launcher: bool | Literal["settings"] = False
     pipelines: tuple[str, ...] = ()
+    loop: Literal["step", "drop"] | None = None
     without: tuple[str, ...] = ()
 
     def policy(self, drop_last: bool) -> Policy | None:
@@ -196,6 +198,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "end_of_epoch": ("next", "empty"),
     "aliases": (False, True, "asynchronous"),
     "launcher": (False, True, "settings"),
+    "loop": ("step", "drop"),
     "resume": (False, True, "unshuffled"),
     **dict.fromkeys(
         (
