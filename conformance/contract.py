@@ -5,7 +5,7 @@ what that loader promises. A promise that is not made is not judged; an unknown 
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, Protocol
@@ -33,6 +33,7 @@ class Offer:
 # What an adapter may offer beside `load`, by claim.
 OFFERS = {
     "device": Offer(("model",)),
+    "loop": Offer(("train",)),
     "launcher": Offer(("launch", "whoami"), ("tag", "settings"), {"settings": "settings"}),
     "pipelines": Offer(("pipeline",), ("wrong_order",), {"services": "wrong_order"}),
     "elastic": Offer(may=("merge",)),
@@ -124,6 +125,7 @@ class Claims:
     device: tuple[str, ...] = ()
     launcher: bool | Literal["settings"] = False
     pipelines: tuple[str, ...] = ()
+    loop: Literal["step", "drop"] | None = None
     without: tuple[str, ...] = ()
     equal_steps: bool = False
     drops: Literal["per-shard"] | None = None
@@ -209,6 +211,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "end_of_epoch": ("next", "empty"),
     "aliases": (False, True, "asynchronous"),
     "launcher": (False, True, "settings"),
+    "loop": ("step", "drop"),
     "resume": (False, True, "unshuffled"),
     "drops": ("per-shard",),
     "sampling": ("replacement",),
@@ -244,34 +247,56 @@ _NEEDS = {"elastic": "resume", "end_of_epoch": "resume"}
 
 
 def parse_claims(given: Mapping[str, Any] | None) -> Claims:
-    """The claims of an adapter's dict. AdapterError, with value, rule and mend, if it says what can't be."""
+    """The claims of an adapter's dict. AdapterError, with value, rule and fix, if it says what can't be."""
     if not isinstance(given, Mapping | None):
         raise AdapterError(f"claims is {given!r}, but must be a dict such as dict(when_keeping='pad'); make it one")
+    # None withdraws a claim, wherever it comes from: what is left is the default. Of ranks it says that there are none.
+    fields = {name: value for name, value in (given or {}).items() if value is not None or name == "ranks"}
+    mistakes = [*_unknown(list(given or {})), *_not_among(fields)]
+    if mistakes:
+        raise AdapterError("; ".join(mistakes))
+    for name, choices in {**CHOICES, **LIMITS}.items():
+        if name in fields:
+            chosen = _names_in(fields[name])
+            fields[name] = tuple(choice for choice in choices if choice in chosen)
+    if "ranks" in fields and fields["ranks"] is None:
+        fields["without"] = tuple(dict.fromkeys(["ranks", *fields.get("without", ())]))
+    _refuse_contradictions(fields)
+    return Claims(**fields)
+
+
+def _unknown(given: Sequence[str]) -> Iterator[str]:
+    """The sentence about names that are no claims, if there are any."""
     known = [field.name for field in dataclasses.fields(Claims)]
-    unknown = [name for name in given or {} if name not in known]
+    unknown = [name for name in given if name not in known]
     if unknown:
         what = "claim" if len(unknown) == 1 else "claims"
         verb, it = ("is", "it") if len(unknown) == 1 else ("are", "them")
         meant = [f"did you mean {near[0]!r}? " for name in unknown if (near := get_close_matches(str(name), known, 1))]
-        raise AdapterError(
+        yield (
             f"the {what} {', '.join(map(repr, unknown))} {verb} unknown; {''.join(meant)}the claims are "
             f"{', '.join(known)}; fix or remove {it}"
         )
-    # None withdraws a claim, wherever it comes from: what is left is the default. Of ranks it says that there are none.
-    fields = {name: value for name, value in (given or {}).items() if value is not None or name == "ranks"}
+
+
+def _not_among(fields: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence about each value that its claim can't have."""
     for name, choices in {**CHOICES, **LIMITS}.items():
-        if name in fields:
-            fields[name] = _parse_choices(name, fields[name], choices)
+        names = _names_in(fields[name]) if name in fields else choices
+        if not names or any(chosen not in choices for chosen in names):
+            yield (
+                f"the claim {name}={fields[name]!r} is not a choice of {', '.join(map(repr, choices))}; name one or "
+                "more of them, or none"
+            )
     for name, value in fields.items():
         if name in VALUES and not _among(value, VALUES[name]):
-            allowed = ", ".join(repr(choice) for choice in VALUES[name])
-            raise AdapterError(
-                f"the claim {name}={value!r} is not one of {allowed}; choose one of them or leave it out"
+            allowed = [choice for choice in VALUES[name] if isinstance(choice, str)]
+            near = get_close_matches(value, allowed, 1) if isinstance(value, str) else []
+            meant = f"did you mean {near[0]!r}? " if near else ""
+            yield (
+                f"the claim {name}={value!r} is not one of {', '.join(map(repr, VALUES[name]))}; {meant}choose one of "
+                "them or leave it out"
             )
-    if "ranks" in fields and fields["ranks"] is None:
-        fields["without"] = _parse_choices("without", ["ranks", *fields.get("without", ())], LIMITS["without"])
-    _refuse_contradictions(fields)
-    return Claims(**fields)
 
 
 def _among(value: Any, choices: tuple[Any, ...]) -> bool:
@@ -279,13 +304,10 @@ def _among(value: Any, choices: tuple[Any, ...]) -> bool:
     return any(type(value) is type(choice) and value == choice for choice in choices)
 
 
-def _parse_choices(name: str, value: Any, choices: tuple[str, ...]) -> tuple[str, ...]:
+def _names_in(value: Any) -> tuple[str, ...]:
+    """The names that a claim of several takes, of which one may stand alone; () for anything else."""
     sequence = isinstance(value, list | tuple | set | frozenset)
-    names = (value,) if isinstance(value, str) else tuple(value) if sequence else ()
-    if not names or any(chosen not in choices for chosen in names):
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise AdapterError(f"the claim {name}={value!r} is not a choice of {listed}; name one or more of them, or none")
-    return tuple(choice for choice in choices if choice in names)
+    return (value,) if isinstance(value, str) else tuple(value) if sequence else ()
 
 
 def _refuse_contradictions(fields: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.utils.data import IterableDataset
 
+from . import training
 from .dataloader import DataLoader
 from .dataloader2 import DataLoader2
 from .device.models import PoplarExecutor, inferenceModel, trainingModel
@@ -45,6 +46,7 @@ claims: dict[str, Any] = dict(
     device=("training", "inference", "outputs", "synthetic", "ranks"),
     launcher="settings",
     pipelines=("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
+    loop="step",
 )
 
 _MODES = {
@@ -109,6 +111,12 @@ def wrong_order(request: Any) -> DataLoader2:
     """Return, if it can be had, a loader whose workers are started before they know their rank (PIPE-20)."""
     services = SequentialReadingService(_workers(request), DistributedReadingService())
     return DataLoader2(request.datapipe, reading_service=services)
+
+
+def train(request: Any) -> None:
+    """Train as the request asks."""
+    names = ("loader", "module", "optimizer", "loss", "accumulation", "epochs", "validation")
+    training.train(**{name: getattr(request, name) for name in names})
 
 
 def _workers(request: Any) -> MultiProcessingReadingService:

@@ -20,7 +20,7 @@ from conformance.records.frames import State
 GroupKey = tuple[str, int, int]
 # The how manieth start of its rank, and the how manieth epoch of the loader in that.
 EpochKey = tuple[int, int]
-_HEAD_STEPS, _HEAD_SAMPLES = 4, 8
+HEAD_STEPS, HEAD_SAMPLES = 4, 8
 _MOST_WITNESSES = 1 << 17
 _FULL_RANGE = 64
 
@@ -37,6 +37,7 @@ class Process:
     why: str = ""
     lost: list[str] = field(default_factory=list)
     has_epochs: bool = False
+    unnamed: list[str] = field(default_factory=list)  # why it could not tell who samples are
 
 
 @dataclass
@@ -155,7 +156,7 @@ class Order:
 
 
 class Witnesses:
-    """Who got which sample, for a part of the samples: those whose mixed id is lowest, all of them if they are few.
+    """Which rank got which sample, for a part of the samples: those of the lowest mixed ids, all if they are few.
 
     Rows are (id, attempt, epoch, rank, worker, step); a digest is stood for by its first word.
     """
@@ -206,7 +207,7 @@ class Witnesses:
         return self._by_epoch.get(key, np.zeros((0, 6), np.int64))
 
     def of(self, key: EpochKey, index: int) -> list[tuple[int, ...]]:
-        """Who got one sample in an epoch: (rank, worker, step) of each delivery, as far as it is kept."""
+        """Where one sample went in an epoch: (rank, worker, step) of each delivery, as far as it is kept."""
         rows = self.of_epoch(key)
         return [tuple(row[3:]) for row in rows[rows[:, 0] == index].tolist()]
 

@@ -42,7 +42,7 @@ class Loader:
 
 
 class Steps(Iterator[list[Any]]):
-    """One iterator. A step is the list of its samples; the last name for it lets go of what was read for it."""
+    """One iterator. A step is the list of its samples; the last name for it releases what was read for it."""
 
     def __init__(self, loader: Loader, exchange: Exchange, number: int) -> None:
         self._loader = loader  # lives as long as it is read

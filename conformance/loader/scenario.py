@@ -63,7 +63,7 @@ ERRORS = {
     "missing": "NotImplementedError",
     "stubborn": "Stubborn",
 }
-# Of these no other process can make one anew from its text.
+# Of these no other process can make one again from its text.
 NOT_MADE_ANEW = ("unicode", "stubborn")
 IN_EPOCH = {"second": 1, "third": 2}
 FAULT_WORDS = {

@@ -124,7 +124,7 @@ class Lane:
             self._end(key)
 
     def hang_up(self) -> None:
-        """Let go of all members, whose zygote is about to end them."""
+        """Release all members, whose zygote is about to end them."""
         for member in self._members.values():
             member.orders.close()
         self._members.clear()
@@ -158,7 +158,7 @@ class Lane:
 class Fleet:
     """The members of one implementation, in lanes. Use it as a context manager; nothing of it outlives the block.
 
-    Whoever needs one run at a time uses lane 0. Lanes may be used from a thread each.
+    For one run at a time, use lane 0. Lanes may be used from a thread each.
     """
 
     def __init__(self, source: Source, patience: float = 10.0, lanes: int = 6) -> None:
@@ -250,7 +250,7 @@ class Fleet:
         return [replace(task, process_group=(path, rank, len(tasks))) for rank, task in enumerate(tasks)]
 
     def learned(self, name: str, find_out: Callable[[], T]) -> T:
-        """What is known of the implementation under a name; found out by whoever asks first."""
+        """What is known of the implementation under a name; found out by the first that asks."""
         with self._learning:
             if name not in self._learned:
                 self._learned[name] = find_out()

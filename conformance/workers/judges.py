@@ -42,7 +42,7 @@ def _other_samples(scenario: Scenario, claims: Claims, main: Run, again: Run, la
             if sorted(one.samples) != sorted(other.samples):
                 workers = count(scenario.num_workers, "worker")
                 lines = (*show((one,), label=f"{workers}, as "), *show((other,), label=f"{label}, as "))
-                why = "how many processes load is nobody's business but the machine's"
+                why = "the number of workers must not change what is delivered"
                 return [Finding("samples-differ", f"rank {rank}: the same samples both times", lines, why)]
     return []
 
@@ -76,7 +76,7 @@ def _splits(claims: Claims) -> bool:
 
 @clause("WORK-3", family="iterable", dataset="iterable", applies=_splits, floor=8)
 def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Over all workers and ranks each element comes once; drop_last may lose some, which is WORK-5's matter."""
+    """Over all workers and ranks each element comes once; drop_last may lose some, which is judged by WORK-5."""
     if scenario.samples < max(1, claims.least_samples(scenario.world_size, scenario.combined_batch)):
         return None
     if trace.main.failed:
@@ -106,7 +106,7 @@ def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
     floor=6,
 )
 def replicated_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Each worker of each rank delivers every element once; drop_last may lose some, which is WORK-5's matter."""
+    """Each worker of each rank delivers every element once; drop_last may lose some, which is judged by WORK-5."""
     if scenario.samples < max(1, claims.least_samples(scenario.world_size, scenario.combined_batch)):
         return None
     if trace.main.failed:
@@ -198,7 +198,7 @@ def _not_to_be_dealt_out(epoch: Epoch, workers: int) -> str:
             last.append(index)
         else:
             behind = " ".join(map(str, sorted(last, reverse=True)))
-            return f"{index} came behind {behind}, and {count(workers, 'reader')} can't have read that in order"
+            return f"{index} came after {behind}, and {count(workers, 'reader')} can't have read that in order"
     return ""
 
 

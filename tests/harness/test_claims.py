@@ -7,6 +7,18 @@ import pytest
 from conformance.contract import AdapterError, Claims, Request, parse_claims
 
 
+def test_all_mistakes_are_said_at_once() -> None:
+    """Unknown names and impossible values stand in one message, each with what may have been meant."""
+    with pytest.raises(AdapterError) as raised:
+        parse_claims(dict(shufle="global", datasets="maps", when_keeping="padd"))
+    told = str(raised.value)
+    assert "the claim 'shufle' is unknown; did you mean 'shuffle'? " in told
+    assert (
+        "; the claim datasets='maps' is not a choice of 'map', 'iterable'; name one or more of them, or none; " in told
+    )
+    assert told.endswith("'once'; did you mean 'pad'? choose one of them or leave it out")
+
+
 def test_no_claims_are_the_defaults() -> None:
     """An adapter without claims promises the defaults."""
     assert Claims() == parse_claims(None) == parse_claims({})
@@ -47,7 +59,10 @@ def test_datasets_come_in_one_order() -> None:
         ([("length", True)], "but must be a dict"),
         (dict(shufle="global"), "the claim 'shufle' is unknown; did you mean 'shuffle'? the claims are datasets,"),
         (dict(lenght=True, worker=True), "the claims 'lenght', 'worker' are unknown; did you mean 'length'? did you"),
-        (dict(shuffle="globally"), "the claim shuffle='globally' is not one of 'global', 'buffered'; choose one"),
+        (
+            dict(shuffle="globally"),
+            "shuffle='globally' is not one of 'global', 'buffered'; did you mean 'global'? choose",
+        ),
         (dict(shuffle=True), "the claim shuffle=True is not one of 'global', 'buffered'"),
         (dict(when_keeping="repeat"), "the claim when_keeping='repeat' is not one of 'drop', 'pad', 'uneven', 'once'"),
         (dict(when_keeping=["pad"]), "the claim when_keeping=['pad'] is not one of 'drop', 'pad', 'uneven', 'once'"),
