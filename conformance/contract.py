@@ -55,10 +55,14 @@ class Request:
     `decode` (or the default decoder) reads. With `device_options` claimed, a step holds `combined_batch` samples.
     `workdir` is a folder that the adapter may fill with files made from this dataset. It is kept for later requests of
     this rank with a dataset of the same content, and identifies that content: a length, a type or a repr does not.
-    The last eight are asked for only where the claim `hooks` names them: `timeout` is the seconds that a worker may
-    take over a step, 0 for no limit. Those from `buffer_size` on say how an asynchronous loader reads ahead: at most so
-    many steps beyond the one that the consumer holds (0: as many as it likes), already before the first iterator is
-    made, into the next epoch before that is asked for, and in small batches that are joined to full steps.
+    Those from `collate_fn` to `rebatched` are asked for only where the claim `hooks` names them: `timeout` is the
+    seconds that a worker may take over a step, 0 for no limit. Those from `buffer_size` on say how an asynchronous
+    loader reads ahead: at most so many steps beyond the one that the consumer holds (0: as many as it likes), already
+    before the first iterator is made, into the next epoch before that is asked for, and in small batches that are
+    joined to full steps.
+    `batches` says how the members of a step are chosen, of the ways that the claim of this name has: "grouped", from
+    one of `groups`, the group of each sample; "budget" or "at_least", so that their `sizes` add up to `budget` at most,
+    or at the least. `batch_size` says nothing in the last two.
     """
 
     dataset: Any
@@ -82,6 +86,10 @@ class Request:
     early_preload: bool = False
     load_indefinitely: bool = True
     rebatched: bool = False
+    batches: str = ""
+    groups: tuple[int, ...] = ()
+    sizes: tuple[int, ...] = ()
+    budget: int = 0
 
     @property
     def combined_batch(self) -> int:
@@ -117,6 +125,8 @@ class Claims:
     device: tuple[str, ...] = ()
     launcher: bool | Literal["settings"] = False
     pipelines: tuple[str, ...] = ()
+    batches: tuple[str, ...] = ()
+    oversized: Literal["skip", "refuse", "alone"] | None = None
     without: tuple[str, ...] = ()
 
     def policy(self, drop_last: bool) -> Policy | None:
@@ -194,6 +204,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "aliases": (False, True, "asynchronous"),
     "launcher": (False, True, "settings"),
     "resume": (False, True, "unshuffled"),
+    "oversized": ("skip", "refuse", "alone"),
     **dict.fromkeys(
         (
             "workers",
@@ -212,6 +223,7 @@ CHOICES = {
     "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", *AHEAD),
     "device": ("training", "inference", "outputs", "synthetic", "ranks"),
     "pipelines": ("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
+    "batches": ("grouped", "budget", "at_least"),
 }
 # What a loader can't be asked for: "ranks" is more than one of them, "drop_last" is True, "batch_size" another than 1.
 LIMITS = {"without": ("ranks", "drop_last", "batch_size")}
@@ -271,6 +283,10 @@ def _refuse_contradictions(fields: dict[str, Any]) -> None:
     if fields.get("iterable_workers") and "iterable" not in fields.get("datasets", ("map",)):
         raise AdapterError(
             "the claims contradict each other: iterable_workers needs 'iterable' in datasets; claim both or neither"
+        )
+    if fields.get("oversized") and "budget" not in fields.get("batches", ()):
+        raise AdapterError(
+            "the claims contradict each other: oversized needs 'budget' in batches; claim both or neither"
         )
     ahead = [name for name in fields.get("hooks", ()) if name in AHEAD]
     if ahead and not fields.get("asynchronous"):

@@ -37,6 +37,7 @@ from .loading.request import count_own_steps, make_request, torch_arguments, war
 from .loading.restarts import Counted, Position, counted_in, position_of, state_of
 from .loading.worker import NextEpoch, Starting
 from .options.options import Options
+from .rules.choosing import ChosenBatches
 from .rules.sampler import CombinedBatchSampler
 from .rules.shuffle import check_epoch, worker_seed
 
@@ -125,11 +126,17 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         if self._steps is not None and self._consumer is None:
             self._steps.epoch, self._steps.first = epoch, skipped
             return self._pass(epoch)
+        self._tell_batches(epoch)
         made = self._pass(epoch) if self._consumer is None else self._consumer.begin(epoch)
         # The order is not ours, or the ring has begun it already: who wants what follows reads what comes before.
         for _ in range(skipped):
             next(made, None)
         return made
+
+    def _tell_batches(self, epoch: int) -> None:
+        """Tell batches that are cut anew in each epoch which one comes."""
+        if isinstance(self._asked.batch_sampler, ChosenBatches):
+            self._asked.batch_sampler.epoch = epoch
 
     def _pass(self, epoch: int) -> Pass:
         # ORDER-8, WORK-1: workers fetch what the sampler names, and torch hands it over in the sampler's order.
@@ -202,6 +209,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         # COUNT-4, ASYNC-10
         if self._is_rebatched:
             return rebatched_length(self._asked)
+        self._tell_batches(self._epoch)
         return super().__len__() if self._steps is not None else count_own_steps(self._asked, super().__len__)
 
     def set_epoch(self, epoch: int) -> None:

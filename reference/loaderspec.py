@@ -19,6 +19,7 @@ from .launch.launched import job_from_environment
 from .options.options import Options
 from .popdist.poptorch import Options as LaunchedOptions
 from .reading_service import DistributedReadingService, MultiProcessingReadingService, SequentialReadingService
+from .rules.choosing import BoundedBatches, ChosenBatches, GroupedBatches, ReachingBatches
 from .rules.splitting import split
 
 # What a request may ask for beyond the loader's own arguments, and of a loader that reads ahead.
@@ -45,6 +46,8 @@ claims: dict[str, Any] = dict(
     device=("training", "inference", "outputs", "synthetic", "ranks"),
     launcher="settings",
     pipelines=("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
+    batches=("grouped", "budget", "at_least"),
+    oversized="refuse",
 )
 
 _MODES = {
@@ -58,6 +61,8 @@ _MODES = {
 
 def load(request: Any) -> DataLoader:
     """Return one rank's loader for the request."""
+    if getattr(request, "batches", ""):
+        return _of_batches(request, _batches(request))
     return loader(request, ShuffleMethod.Sort)
 
 
@@ -80,6 +85,28 @@ def loader(request: Any, method: ShuffleMethod) -> DataLoader:
         **{name: value for name, value in asked.items() if value is not None},
         **_ahead(request),
     )
+
+
+def _of_batches(request: Any, batches: ChosenBatches) -> DataLoader:
+    """Return a loader of steps whose members are chosen by the batches."""
+    return DataLoader(
+        _options(request),
+        request.dataset,
+        batch_sampler=batches,
+        num_workers=request.num_workers,
+        auto_distributed_partitioning=False,
+        persistent_workers=request.persistent_workers and request.num_workers > 0,
+    )
+
+
+def _batches(request: Any) -> ChosenBatches:
+    """Return the steps of one rank that the request asks for: of one group each, or of a bounded size (chapter 11)."""
+    seed = request.seed if request.shuffle else None
+    shares = (request.world_size, request.rank, request.drop_last, seed)
+    if request.batches == "grouped":
+        return GroupedBatches(request.groups, request.batch_size, *shares)
+    kind = BoundedBatches if request.batches == "budget" else ReachingBatches
+    return kind(request.sizes, request.budget, *shares)
 
 
 def model(request: Any) -> PoplarExecutor:

@@ -33,7 +33,7 @@ LADDER: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("elastic", (True,)),
 )
 # What nobody can find out by looking: whether a loader is meant to do it at all.
-NOT_LOOKED_FOR = ("asynchronous", "device_options", "device", "launcher", "pipelines")
+NOT_LOOKED_FOR = ("asynchronous", "device_options", "device", "launcher", "pipelines", "batches", "oversized")
 _NEEDED = {"elastic": "resume", "end_of_epoch": "resume"}
 _OF_WORKERS = ("worker_init_fn", "timeout", "persistent_workers")
 

@@ -10,6 +10,7 @@ from conformance.trial.known import parse_case
 from tests.known_bad import MUSEUM
 from tests.known_bad.ahead import CORRECT_AHEAD
 from tests.known_bad.correct import CORRECT, Correct, KnownBad
+from tests.known_bad.grouping import CORRECT_GROUPING
 from tests.known_bad.pool import CORRECT_POOLS
 from tests.known_bad.resuming import CORRECT_RESUMING
 from tests.known_bad.unusual import UNUSUAL
@@ -59,7 +60,7 @@ def _each(loaders: Sequence[type[Correct]], deep: Callable[[type[Correct]], bool
 @pytest.mark.parametrize(
     "loader",
     _each(
-        [*CORRECT, *CORRECT_POOLS, *CORRECT_AHEAD, *CORRECT_RESUMING, *ALL_UNUSUAL],
+        [*CORRECT, *CORRECT_POOLS, *CORRECT_AHEAD, *CORRECT_RESUMING, *CORRECT_GROUPING, *ALL_UNUSUAL],
         lambda loader: loader.__name__ in _LIKE_OTHERS or (loader in _MORE_UNUSUAL and loader.__name__ not in _CHEAP),
     ),
 )

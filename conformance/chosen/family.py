@@ -1,0 +1,108 @@
+"""The families of chapter 11: batches of chosen members."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from conformance.chosen import drawn, judges_batches
+from conformance.chosen.judges_batches import may_refuse
+from conformance.chosen.scenario import DETAILS, ChosenScenario, from_code, within
+from conformance.contract import Claims
+from conformance.loader import starting
+from conformance.loader.scenario import Scenario
+from conformance.processes.fleet import Lane
+from conformance.processes.random_state import USUAL_STATE
+from conformance.processes.task import Task
+from conformance.trace import Run
+from conformance.trial.family import Family
+from conformance.trial.smallest import first_that_violates, in_fewer_words, smallest_numbers
+from conformance.trial.tiers import Tier
+from conformance.trial.words import joined
+
+CHAPTERS = ("GROUP",)
+# Imported, so that they register their clauses.
+JUDGES = (judges_batches,)
+
+_PERFORMER = "conformance.chosen.run"
+# How many cases with workers are tried, where each of them takes seconds to start.
+_FEW = {"quick": 2, "gate": 6}
+
+
+def _runs(lane: Lane, scenario: ChosenScenario) -> Iterator[Run]:
+    main = _run(lane, "main", scenario)
+    yield main
+    # Nothing can be compared with a run that failed.
+    if main.failed:
+        return
+    if scenario.variant == "again":
+        yield _run(lane, "again", scenario, other_process=1)
+    if scenario.variant.startswith("seed"):
+        yield _run(lane, scenario.variant, replace(scenario, seed=scenario.seed + 1))
+
+
+def _run(lane: Lane, name: str, scenario: ChosenScenario, other_process: int = 0) -> Run:
+    meets, epochs = lane.claims.ranks == "process_group", tuple(range(scenario.epochs))
+    tasks = [Task(_PERFORMER, scenario, rank, epochs, USUAL_STATE, meets=meets) for rank in range(scenario.world_size)]
+    patience = lane.patience + starting.granted(lane, _as_loader(scenario))
+    return Run(name, lane.run(tasks, shift=other_process, patience=patience, stage=patience))
+
+
+def _as_loader(scenario: ChosenScenario) -> Scenario:
+    """The scenario as far as its workers are concerned."""
+    return Scenario(
+        scenario.samples,
+        scenario.world_size,
+        num_workers=scenario.num_workers,
+        epochs=scenario.epochs,
+        persistent_workers=scenario.persistent_workers,
+    )
+
+
+def _few(lane: Lane, tier: Tier, scenarios: Sequence[ChosenScenario]) -> Sequence[ChosenScenario]:
+    most = _FEW.get(tier.name)
+    staffed = [each for each in scenarios if each.num_workers]
+    if most is None or not staffed or not starting.start_of(lane).is_new:
+        return scenarios
+    return [each for each in scenarios if not each.num_workers or each in staffed[:most]]
+
+
+def _simplified(scenario: ChosenScenario, violates: Callable[[ChosenScenario], bool]) -> ChosenScenario:
+    scenario = in_fewer_words(scenario, scenario.words, _without, violates)
+    simpler: list[list[dict[str, Any]]] = [
+        [dict(num_workers=0, persistent_workers=False)],
+        [dict(persistent_workers=False)],
+        [dict(shuffle=False, variant="none"), dict(shuffle=False)],
+        [dict(variant="none")],
+        [dict(drop_last=False)],
+        [dict(seed=0)],
+    ]
+    scenario = first_that_violates(scenario, simpler, violates)
+    numbers = ("samples", "world_size", "batch_size", "parts", "epochs", *(("budget",) if scenario.budget else ()))
+    # A smaller step may need fewer samples, which were tried with a larger one.
+    scenario = smallest_numbers(scenario, numbers, violates)
+    return smallest_numbers(scenario, numbers, violates)
+
+
+def _without(scenario: ChosenScenario, word: str) -> ChosenScenario:
+    return replace(scenario, details=joined({*scenario.words} - {word}, DETAILS))
+
+
+def _may_fail(scenario: ChosenScenario, claims: Claims) -> bool:
+    least = claims.least_samples(scenario.world_size, scenario.combined_batch)
+    return scenario.samples < least or may_refuse(scenario, claims)
+
+
+FAMILIES = (
+    Family(
+        "batches",
+        from_code,
+        _runs,
+        drawn.a_few_batches,
+        {"quick": 30, "gate": 160, "deep": 10_000},
+        drawn.batches,
+        _simplified,
+        may_fail=_may_fail,
+        within=within,
+        few=_few,
+    ),
+)
