@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from conformance.ahead import scenario
 from conformance.loader import endings, leaks, patience
 from conformance.loader.interrupts import LONGEST_INTERRUPT, first, said
 from conformance.loader.member import Reading
@@ -152,6 +153,8 @@ def _end_a_process(going: Reading) -> None:
         going.remarks.append(("quit", told))
 
 
+# Imported, so that a process that only reads knows what these conducts need.
+KNOWN = scenario
 CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "look": lambda going: Late(going).look_long(going.place),
     "before": lambda going: Late(going).begin_late(),

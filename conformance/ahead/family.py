@@ -2,16 +2,16 @@
 
 from conformance.ahead import drawn, judges, judges_ends, judges_reads, scenario
 from conformance.loader.runs import runs, synchronous
-from conformance.loader.scenario import CONDUCTS, from_code, may_fail, within
+from conformance.loader.scenario import from_code, may_fail, within
 from conformance.loader.simpler import simplified
 from conformance.loader.starting import few
 from conformance.trial.family import Family
 
 CHAPTERS = ("ASYNC",)
-# Imported, so that they register their clauses.
+# Imported, so that they register their clauses and conducts.
 JUDGES = (judges, judges_ends, judges_reads)
+CONDUCTS = scenario
 
-CONDUCTS.update(scenario.CONDUCTS)
 
 FAMILIES = (
     Family(

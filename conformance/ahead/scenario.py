@@ -1,8 +1,6 @@
 """What a consumer does with a loader that reads ahead: it takes its time, restarts, is interrupted, or ends."""
 
-from collections.abc import Mapping
-
-from conformance.loader.scenario import Conduct
+from conformance.loader.scenario import CONDUCTS, Conduct
 
 _MODULE = "conformance.ahead.conduct"
 
@@ -15,15 +13,20 @@ def _last(count: int) -> tuple[int, ...]:
     return (count - 1,)
 
 
-CONDUCTS: Mapping[str, Conduct] = {
-    "look": Conduct(
-        "step {} looked at for long", _MODULE, waits=True, details={"later": "of the second epoch, not of the first"}
-    ),
-    "before": Conduct("the first iterator made late", _MODULE, waits=True),
-    "between": Conduct("the second epoch asked for late", _MODULE, waits=True),
-    "later": Conduct("the first iterator made late, for the last epoch", _MODULE, waits=True, epochs=_last),
-    "restart": Conduct("iter() after {} steps or at the end", _MODULE, waits=True, epochs=_first_and_last),
-    "length": Conduct("len() before, after {} steps and at the end", _MODULE, when_synchronous=True),
-    "interrupt": Conduct("interrupted while it waits for step {}", _MODULE, waits=True),
-    "quit": Conduct("the process ends without closing", _MODULE, waits=True),
-}
+CONDUCTS.update(
+    {
+        "look": Conduct(
+            "step {} looked at for long",
+            _MODULE,
+            waits=True,
+            details={"later": "of the second epoch, not of the first"},
+        ),
+        "before": Conduct("the first iterator made late", _MODULE, waits=True),
+        "between": Conduct("the second epoch asked for late", _MODULE, waits=True),
+        "later": Conduct("the first iterator made late, for the last epoch", _MODULE, waits=True, epochs=_last),
+        "restart": Conduct("iter() after {} steps or at the end", _MODULE, waits=True, epochs=_first_and_last),
+        "length": Conduct("len() before, after {} steps and at the end", _MODULE, when_synchronous=True),
+        "interrupt": Conduct("interrupted while it waits for step {}", _MODULE, waits=True),
+        "quit": Conduct("the process ends without closing", _MODULE, waits=True),
+    }
+)

@@ -278,7 +278,7 @@ def repeatable(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdic
     return []
 
 
-@clause("GROUP-12", family="batches", applies=lambda claims: _shuffles(claims) and claims.in_order, floor=4)
+@clause("GROUP-12", family="batches", applies=_shuffles, floor=4)
 def other_epochs_and_seeds_differ(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
     """Another epoch, and another seed, make other steps, or the same ones in another order."""
     if not scenario.shuffle or not usable(trace.main):

@@ -35,10 +35,10 @@ REPEATED = 8.0
 """Standard deviations at which equal differences are too many."""
 
 
-def chi_square_limit(freedom: int, deviations: float) -> float:
+def chi_square_limit(freedom: int, standard_deviations: float) -> float:
     """The value that lies so many standard deviations out, by the Wilson-Hilferty approximation."""
     spread = 2 / (9 * freedom)
-    return float(freedom * (1 - spread + deviations * sqrt(spread)) ** 3)
+    return float(freedom * (1 - spread + standard_deviations * sqrt(spread)) ** 3)
 
 
 def more_than_chance(hits: int, mean: float) -> bool:

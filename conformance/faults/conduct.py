@@ -7,7 +7,7 @@ epoch is, the judges look at; so with one that is `held`, which is read to its e
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from conformance.faults import hooks
+from conformance.faults import hooks, scenario
 from conformance.loader.member import Reading
 from conformance.loader.reading import Pass, Reader, read_epochs
 from conformance.processes.calls import Stopped
@@ -85,5 +85,7 @@ def _read_hooked(going: Reading) -> None:
         going.remarks.append(("hook", told))
 
 
+# Imported, so that a process that only reads knows what these conducts need.
+KNOWN = scenario
 CONDUCTS: Mapping[str, Callable[[Reading], None]] = {"lives": _live, "hooked": _read_hooked}
 WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]] = {}

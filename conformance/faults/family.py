@@ -2,16 +2,15 @@
 
 from conformance.faults import drawn, judges, scenario
 from conformance.loader.runs import runs, undisturbed
-from conformance.loader.scenario import CONDUCTS, Scenario, from_code, may_fail, within
+from conformance.loader.scenario import Scenario, from_code, may_fail, within
 from conformance.loader.simpler import simplified
 from conformance.loader.starting import few
 from conformance.trial.family import Family
 
 CHAPTERS = ("ERROR", "LEAK")
-# Imported, so that they register their clauses.
+# Imported, so that they register their clauses and conducts.
 JUDGES = (judges,)
-
-CONDUCTS.update(scenario.CONDUCTS)
+CONDUCTS = scenario
 
 
 def _trouble(scenario: Scenario) -> str:

@@ -1,6 +1,6 @@
 """A loader that lives through more than one thing: what a consumer does with each of its epochs but the last."""
 
-from conformance.loader.scenario import Conduct
+from conformance.loader.scenario import CONDUCTS, Conduct
 
 # What becomes of an epoch, by the word that says so.
 LIVES = {
@@ -17,7 +17,9 @@ HOOKS = {
     "begun": "each call of the worker initialiser noted",
     "lasting": "the processes of the workers noted",
 }
-CONDUCTS = {
-    "hooked": Conduct("read epoch after epoch", "conformance.faults.conduct", details=HOOKS),
-    "lives": Conduct("a whole epoch after these", "conformance.faults.conduct", details=LIVES, fails_in="failed"),
-}
+CONDUCTS.update(
+    {
+        "hooked": Conduct("read epoch after epoch", "conformance.faults.conduct", details=HOOKS),
+        "lives": Conduct("a whole epoch after these", "conformance.faults.conduct", details=LIVES, fails_in="failed"),
+    }
+)

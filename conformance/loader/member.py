@@ -71,6 +71,8 @@ class Conducts(Protocol):
 
 def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
     """Read the loader that a task asks for; where something happens, also look for what it leaves behind."""
+    # A scenario asks what its conduct needs, which this process may not know yet.
+    _conducts(task)
     if task.scenario.is_troubled:
         deadly = task.scenario.fault.partition("@")[0] in DEADLY
         return watching_leaks(lambda: read_once(implementation, task, workdir), workdir, deadly)
@@ -153,10 +155,15 @@ def _left_behind(before: leaks.Resources, temporary: str | None, grace: float) -
         return leaks.left_behind(before, temporary, grace)
 
 
+def _conducts(task: Task) -> Conducts | None:
+    """The chapter's own conducts, imported where a task names them."""
+    return cast(Conducts, import_module(task.conducts)) if task.conducts else None
+
+
 def read(going: Reading) -> None:
     """Make the loader, and do with it what the scenario's conduct says; raises Stopped where that can't go on."""
     name = going.scenario.conduct.partition("@")[0]
-    module = cast(Conducts, import_module(going.task.conducts)) if going.task.conducts else None
+    module = _conducts(going.task)
     if module is not None and name in module.WITHOUT_LOADER:
         module.WITHOUT_LOADER[name](going)
         return

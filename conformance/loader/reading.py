@@ -23,6 +23,7 @@ class Pass:
     steps: list[tuple[int, ...]] = field(default_factory=list)
     batches: list[Any] = field(default_factory=list)
     failure: Failure | None = None
+    delivered: int = 0  # samples, and steps without one
 
     def epoch(self, left: bool = False) -> Epoch:
         """The pass as it goes into the trace."""
@@ -57,9 +58,10 @@ class Reader:
         going.steps.append(self.indices(batch, going.number) if self.decodes else ())
         if self.keep_batches:
             going.batches.append(batch)
-        delivered = sum(max(1, len(step)) for step in going.steps) if len(going.steps) % 16 == 0 else 0
-        if delivered > self.most or len(going.steps) > self.most:
-            raise Stopped("endless", "step", f"after {len(going.steps)} steps there are still more", going.number)
+        going.delivered += max(1, len(going.steps[-1]))
+        steps = len(going.steps)
+        if steps > self.most or (steps % 16 == 0 and going.delivered > self.most):
+            raise Stopped("endless", "step", f"after {steps} steps there are still more", going.number)
         return True
 
     def rest(self, going: Pass) -> Pass:

@@ -260,7 +260,7 @@ class Scenario:
     @property
     def conducted(self) -> Conduct:
         """What is known of the conduct."""
-        return CONDUCTS.get(self.conduct.partition("@")[0], _NO_CONDUCT)
+        return CONDUCTS[self.conduct.partition("@")[0]] if self.conduct else _NO_CONDUCT
 
     @property
     def words(self) -> list[str]:

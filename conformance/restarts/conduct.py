@@ -13,6 +13,7 @@ from typing import Any
 from conformance.loader.member import Reading
 from conformance.loader.reading import Pass, Reader, read_epochs
 from conformance.processes.calls import Stopped, called
+from conformance.restarts import scenario
 from conformance.trace import Epoch, Saved, Where
 
 
@@ -172,5 +173,7 @@ def _save_or_resume(going: Reading) -> None:
         restarts.save(going.place)
 
 
+# Imported, so that a process that only reads knows what these conducts need.
+KNOWN = scenario
 CONDUCTS: Mapping[str, Callable[[Reading], None]] = {"save": _save_or_resume}
 WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]] = {}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from conformance.contract import Claims
-from conformance.loader.scenario import CONDUCTS, from_code, may_fail, within
+from conformance.loader.scenario import from_code, may_fail, within
 from conformance.loader.simpler import simplified
 from conformance.loader.starting import few
 from conformance.restarts import drawn, judges, judges_again, judges_others, judges_states, scenario
@@ -11,10 +11,9 @@ from conformance.restarts.runs import runs
 from conformance.trial.family import Family
 
 CHAPTERS = ("RESUME",)
-# Imported, so that they register their clauses.
+# Imported, so that they register their clauses and conducts.
 JUDGES = (judges, judges_again, judges_others, judges_states)
-
-CONDUCTS.update(scenario.CONDUCTS)
+CONDUCTS = scenario
 
 
 def _notes(claims: Claims) -> Iterator[str]:

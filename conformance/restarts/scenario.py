@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from conformance.loader.scenario import Conduct, Scenario, simpler
+from conformance.loader.scenario import CONDUCTS, Conduct, Scenario, simpler
 
 # What is done with the state other than giving it to a new loader of the same request.
 SAVE = {
@@ -30,9 +30,9 @@ SAVE = {
     "grown": "resumed with two samples more",
     "reseeded": "resumed with another seed",
 }
-CONDUCTS = {
-    "save": Conduct("a state taken after step {} of epoch {before}", "conformance.restarts.conduct", details=SAVE)
-}
+CONDUCTS.update(
+    {"save": Conduct("a state taken after step {} of epoch {before}", "conformance.restarts.conduct", details=SAVE)}
+)
 
 # How the request differs that resumes from the state, by the word of the details.
 _OTHERS: Mapping[str, Callable[[Scenario], Mapping[str, Any]]] = {

@@ -54,7 +54,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "case_clause": ("--case=PART-99-n1,w2,b1,keep", "the case 'PART-99-n1,w2,b1,keep' names no clause"),
     "case_code": ("--case=PART-1-n1,q2", "'q2' in the case 'n1,q2' can't be read"),
     "case_zero": ("--case=PART-1-n1,w0,b1,keep", "says world_size below 1"),
-    "case_empty": ("--case=PART-1", "can't be read"),
+    "case_empty": ("--case=PART-1", "'PART-1' names a clause and no case of it"),
     "known": ("--known=nowhere.toml", "--known=nowhere.toml can't be read (No such file or directory)"),
     "known_folder": ("--known=.", "--known=. can't be read (Is a directory)"),
     "known_text": ("--known=known.toml", "--known=known.toml is no TOML"),
@@ -86,12 +86,13 @@ def listing(folder: Path) -> list[str]:
 def test_a_bad_adapter_gets_a_sentence_from_the_command(
     name: str, folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """`loaderspec run` ends with code 4 and one line."""
+    """`loaderspec run` says what it judges, then one line, and ends with code 4."""
     before = listing(folder)
     assert 4 == main(["run", f"{name}.py", "--tier=quick", "--patience=0.5"])
     out, err = capfd.readouterr()
-    assert ("", 1) == (out, len(err.splitlines()))
-    assert ADAPTERS[name][1] in err
+    begun, told = err.splitlines()
+    assert ("", f"judging {name}.py: quick, 12 families") == (out, begun)
+    assert ADAPTERS[name][1] in told
     assert before == listing(folder)
 
 

@@ -125,7 +125,7 @@ def test_what_can_not_be_judged_says_why() -> None:
     text = " ".join(summary(report).split())
     assert "WORK-2, WORK-7: not judged through the bridge: every sample is read in the rank's own process" in text
     assert "ERROR-4: not judged through the bridge: a worker reads nothing itself" in text
-    assert 'not claimed: PART-4 (when_dropping="pad") guarantees' in text
+    assert 'not claimed: when_dropping="pad" (1) guarantees' in text
 
 
 def test_what_can_not_be_judged_is_about_clauses_that_are_there() -> None:

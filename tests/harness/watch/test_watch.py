@@ -94,8 +94,8 @@ def test_a_folder_with_something_else_in_it_is_not_emptied(capsys: pytest.Captur
 
 
 def test_why_nothing_was_seen_is_the_first_line(capfd: pytest.CaptureFixture[str]) -> None:
-    """A Python that ignores PYTHONPATH."""
-    assert 3 == main(["watch", *python("-I", "-c", "pass")])
+    """A Python that ignores PYTHONPATH, and what is installed."""
+    assert 3 == main(["watch", *python("-IS", "-c", "pass")])
     assert capfd.readouterr().err.startswith("Nothing was seen: no Python of this job ran the hook")
 
 

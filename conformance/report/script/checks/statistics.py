@@ -67,10 +67,10 @@ def uneven_differences(orders: list[list[int]], size: int) -> str:
     return ""
 
 
-def chi_square_limit(freedom: int, deviations: int) -> float:
+def chi_square_limit(freedom: int, standard_deviations: int) -> float:
     """What a chi-square value passes as rarely as a normal one passes so many standard deviations."""
     spread = 2 / (9 * freedom)
-    return float(freedom * (1 - spread + deviations * sqrt(spread)) ** 3)
+    return float(freedom * (1 - spread + standard_deviations * sqrt(spread)) ** 3)
 
 
 def mixes_across_ranks(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
