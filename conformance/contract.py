@@ -127,6 +127,7 @@ class Claims:
     pipelines: tuple[str, ...] = ()
     batches: tuple[str, ...] = ()
     oversized: Literal["skip", "refuse", "alone"] | None = None
+    stream_shuffle: Literal["buffered", "shards"] | None = None
     without: tuple[str, ...] = ()
 
     def policy(self, drop_last: bool) -> Policy | None:
@@ -205,6 +206,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "launcher": (False, True, "settings"),
     "resume": (False, True, "unshuffled"),
     "oversized": ("skip", "refuse", "alone"),
+    "stream_shuffle": ("buffered", "shards"),
     **dict.fromkeys(
         (
             "workers",
@@ -220,7 +222,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
 # Claims that take any of some names.
 CHOICES = {
     "datasets": ("map", "iterable"),
-    "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", *AHEAD),
+    "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "set_epoch", *AHEAD),
     "device": ("training", "inference", "outputs", "synthetic", "ranks"),
     "pipelines": ("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
     "batches": ("grouped", "budget", "at_least"),
@@ -280,9 +282,12 @@ def _refuse_contradictions(fields: dict[str, Any]) -> None:
             raise AdapterError(
                 f"the claims contradict each other: {name}={fields[name]!r} needs {needed}=True; claim both or neither"
             )
-    if fields.get("iterable_workers") and "iterable" not in fields.get("datasets", ("map",)):
+    about_iterables = [name for name in ("iterable_workers", "stream_shuffle") if fields.get(name)]
+    about_iterables += ["the hook 'set_epoch'"] if "set_epoch" in fields.get("hooks", ()) else []
+    if about_iterables and "iterable" not in fields.get("datasets", ("map",)):
         raise AdapterError(
-            "the claims contradict each other: iterable_workers needs 'iterable' in datasets; claim both or neither"
+            f"the claims contradict each other: {about_iterables[0]} needs 'iterable' in datasets; "
+            "claim both or neither"
         )
     if fields.get("oversized") and "budget" not in fields.get("batches", ()):
         raise AdapterError(

@@ -40,6 +40,7 @@ from .options.options import Options
 from .rules.choosing import ChosenBatches
 from .rules.sampler import CombinedBatchSampler
 from .rules.shuffle import check_epoch, worker_seed
+from .rules.streams import begin_epoch
 
 
 class DataLoader(torch.utils.data.DataLoader[Any]):
@@ -144,11 +145,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._worker_seed = worker_seed(self._base_seed, epoch, self._options.Distributed.processId)
         self.generator = torch.Generator().manual_seed(self._worker_seed)
         # WORK-12, WORK-13: each pass is an epoch of its own, whatever became of the one before.
-        made = Pass(self._persistent_source() if self.persistent_workers else super().__iter__())
+        begin_epoch(self.dataset, epoch)
+        made = Pass(self._persistent_source(epoch) if self.persistent_workers else super().__iter__())
         self._passes.add(made)
         return made
 
-    def _persistent_source(self) -> Any:
+    def _persistent_source(self, epoch: int) -> Any:
         """Return torch's iterator over the persistent workers, or over new ones while those are in use."""
         workers = self._iterator
         if not isinstance(workers, Workers):
@@ -161,7 +163,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             workers.kill()
             self._iterator = None
             return super().__iter__()
-        workers._shared_seed = NextEpoch(self._worker_seed)
+        workers._shared_seed = NextEpoch(self._worker_seed, epoch)
         try:
             return super().__iter__()
         except Exception as error:

@@ -20,10 +20,12 @@ from .options.options import Options
 from .popdist.poptorch import Options as LaunchedOptions
 from .reading_service import DistributedReadingService, MultiProcessingReadingService, SequentialReadingService
 from .rules.choosing import BoundedBatches, ChosenBatches, GroupedBatches, ReachingBatches
-from .rules.splitting import split
+from .rules.splitting import splitter
+from .rules.streams import EpochSplit, shuffled
 
 # What a request may ask for beyond the loader's own arguments, and of a loader that reads ahead.
 HOOKS = ("collate_fn", "worker_init_fn", "timeout", "persistent_workers")
+TELLS = ("set_epoch",)
 AHEAD = ("buffer_size", "early_preload", "load_indefinitely", "rebatched")
 
 claims: dict[str, Any] = dict(
@@ -42,12 +44,13 @@ claims: dict[str, Any] = dict(
     asynchronous=True,
     # A slot of the ring is filled again once the next step is asked for (ASYNC-2).
     aliases="asynchronous",
-    hooks=HOOKS + AHEAD,
+    hooks=HOOKS + TELLS + AHEAD,
     device=("training", "inference", "outputs", "synthetic", "ranks"),
     launcher="settings",
     pipelines=("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
     batches=("grouped", "budget", "at_least"),
     oversized="refuse",
+    stream_shuffle="buffered",
 )
 
 _MODES = {
@@ -69,7 +72,7 @@ def load(request: Any) -> DataLoader:
 def loader(request: Any, method: ShuffleMethod) -> DataLoader:
     """Return one rank's loader for the request, which shuffles by the method."""
     is_stream = isinstance(request.dataset, IterableDataset)
-    dataset = split(request.dataset, request.rank, request.world_size) if is_stream else request.dataset
+    dataset = _shared_out(request) if is_stream else request.dataset
     asked = {name: getattr(request, name, None) for name in HOOKS}
     return DataLoader(
         _options(request).shuffleMethod(method),
@@ -85,6 +88,13 @@ def loader(request: Any, method: ShuffleMethod) -> DataLoader:
         **{name: value for name, value in asked.items() if value is not None},
         **_ahead(request),
     )
+
+
+def _shared_out(request: Any) -> EpochSplit:
+    """Return one rank's share of a stream, which hears of epochs."""
+    if request.shuffle:
+        return shuffled(request.dataset, request.seed, request.rank, request.world_size)
+    return EpochSplit(request.dataset, splitter(request.rank, request.world_size))
 
 
 def _of_batches(request: Any, batches: ChosenBatches) -> DataLoader:

@@ -54,7 +54,8 @@ def a_few_batches(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
                 yield replace(small, world_size=1, samples=2, details=details)
         if claims.shuffle:
             yield from _shuffled(replace(large, samples=120, shuffle=True))
-        if claims.workers:
+        # Workers fetch what is named, however it was chosen.
+        if claims.workers and about == claims.batches[0]:
             yield replace(small, num_workers=2)
             if may_persist(claims):
                 yield replace(small, num_workers=2, persistent_workers=True, shuffle=claims.shuffle is not None)

@@ -1,12 +1,12 @@
-"""The families of chapter 11: batches of chosen members."""
+"""The families of chapter 11 that are about what is chosen: batches of chosen members, and shuffled streams."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from conformance.chosen import drawn, judges_batches
+from conformance.chosen import drawn, drawn_streams, judges_batches, judges_streams
 from conformance.chosen.judges_batches import may_refuse
-from conformance.chosen.scenario import DETAILS, ChosenScenario, from_code, within
+from conformance.chosen.scenario import BATCHES, DETAILS, ChosenScenario, from_code, within
 from conformance.contract import Claims
 from conformance.loader import starting
 from conformance.loader.scenario import Scenario
@@ -19,9 +19,9 @@ from conformance.trial.smallest import first_that_violates, in_fewer_words, smal
 from conformance.trial.tiers import Tier
 from conformance.trial.words import joined
 
-CHAPTERS = ("GROUP",)
+CHAPTERS = ("GROUP", "STREAM")
 # Imported, so that they register their clauses.
-JUDGES = (judges_batches,)
+JUDGES = (judges_batches, judges_streams)
 
 _PERFORMER = "conformance.chosen.run"
 # How many cases with workers are tried, where each of them takes seconds to start.
@@ -36,12 +36,14 @@ def _runs(lane: Lane, scenario: ChosenScenario) -> Iterator[Run]:
         return
     if scenario.variant == "again":
         yield _run(lane, "again", scenario, other_process=1)
+    if scenario.variant == "jump":
+        yield _run(lane, "jump", scenario, epochs=(scenario.epochs - 1,))
     if scenario.variant.startswith("seed"):
         yield _run(lane, scenario.variant, replace(scenario, seed=scenario.seed + 1))
 
 
-def _run(lane: Lane, name: str, scenario: ChosenScenario, other_process: int = 0) -> Run:
-    meets, epochs = lane.claims.ranks == "process_group", tuple(range(scenario.epochs))
+def _run(lane: Lane, name: str, scenario: ChosenScenario, other_process: int = 0, epochs: tuple[int, ...] = ()) -> Run:
+    meets, epochs = lane.claims.ranks == "process_group", epochs or tuple(range(scenario.epochs))
     tasks = [Task(_PERFORMER, scenario, rank, epochs, USUAL_STATE, meets=meets) for rank in range(scenario.world_size)]
     patience = lane.patience + starting.granted(lane, _as_loader(scenario))
     return Run(name, lane.run(tasks, shift=other_process, patience=patience, stage=patience))
@@ -72,7 +74,7 @@ def _simplified(scenario: ChosenScenario, violates: Callable[[ChosenScenario], b
         [dict(num_workers=0, persistent_workers=False)],
         [dict(persistent_workers=False)],
         [dict(shuffle=False, variant="none"), dict(shuffle=False)],
-        [dict(variant="none")],
+        [dict(variant="none"), *([dict(variant="again")] if scenario.variant == "jump" else [])],
         [dict(drop_last=False)],
         [dict(seed=0)],
     ]
@@ -92,14 +94,38 @@ def _may_fail(scenario: ChosenScenario, claims: Claims) -> bool:
     return scenario.samples < least or may_refuse(scenario, claims)
 
 
+def _reads(*about: str) -> Callable[[str], ChosenScenario]:
+    """The reader of a family's codes: one that is about something else is none."""
+
+    def read(code: str) -> ChosenScenario:
+        scenario = from_code(code)
+        if scenario.about not in about:
+            raise ValueError(f"the case {code!r} is about {scenario.about}, and this clause about {' or '.join(about)}")
+        return scenario
+
+    return read
+
+
 FAMILIES = (
     Family(
         "batches",
-        from_code,
+        _reads(*BATCHES),
         _runs,
         drawn.a_few_batches,
         {"quick": 30, "gate": 160, "deep": 10_000},
         drawn.batches,
+        _simplified,
+        may_fail=_may_fail,
+        within=within,
+        few=_few,
+    ),
+    Family(
+        "streams",
+        _reads("stream"),
+        _runs,
+        drawn_streams.a_few_streams,
+        {"quick": 8, "gate": 36, "deep": 2000},
+        drawn_streams.streams,
         _simplified,
         may_fail=_may_fail,
         within=within,

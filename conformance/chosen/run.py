@@ -4,12 +4,14 @@ Nothing here judges. The reading itself is that of any loader.
 """
 
 import os
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.chosen.scenario import BATCHES, ChosenScenario, groups_of, sizes_of
+from conformance.chosen.probes import EpochStream, Stream, heard
+from conformance.chosen.scenario import BATCHES, ChosenScenario, groups_of, has_own_epoch, shards_of, sizes_of
 from conformance.contract import Implementation, Request
 from conformance.loader import reading
 from conformance.loader.member import watched
@@ -49,6 +51,8 @@ class Reading:
         loader = calls.called("load", None, lambda: self.implementation.load(request))
         if loader is None or not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")):
             raise Stopped("unusable", "load", "load(request) gives what can't be iterated; return the loader")
+        if self.task.epochs[0] > 0 and not hasattr(loader, "set_epoch"):
+            self.remarks.append(("counts", "epochs are counted by the loader"))
         scenario = self.scenario
         copies = max(1, scenario.num_workers)
         return Reader(
@@ -72,7 +76,15 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     except RuntimeError as error:
         # torch raises a worker's death from its signal handler, wherever the main thread is at that moment.
         failure = Failure("raised", "step", calls.described(error))
-    return RankRun(task.rank, tuple(going.epochs), failure, reads=going.watch.reads(), remarks=tuple(going.remarks))
+    remarks = (*going.remarks, *_told(going))
+    return RankRun(task.rank, tuple(going.epochs), failure, reads=going.watch.reads(), remarks=remarks)
+
+
+def _told(going: Reading) -> Remarks:
+    """What the dataset was told of each epoch, where it has one of its own."""
+    if not has_own_epoch(going.scenario) or not os.path.exists(going.watch.log):
+        return []
+    return [("heard", " ".join(map(str, (number, *told)))) for number, told in heard(going.watch)]
 
 
 def _read(going: Reading) -> None:
@@ -90,11 +102,15 @@ def _read(going: Reading) -> None:
 def request_of(going: Reading) -> Request:
     """What the loader is asked for."""
     scenario = going.scenario
-    dataset = watched("map", scenario.samples, going.watch)
+    if scenario.about == "stream":
+        dataset: Any = _stream(scenario, going.watch)
+        content: tuple[Any, ...] = ("stream", scenario.samples, scenario.parts, *scenario.words)
+    else:
+        dataset, content = watched("map", scenario.samples, going.watch), ("map", scenario.samples)
     return Request(
         dataset=dataset,
         rank=going.task.rank,
-        workdir=folder_of(going, "map", scenario.samples),
+        workdir=folder_of(going, *content),
         **{name: getattr(scenario, name) for name in _FROM_SCENARIO},
         **_NO_DEVICE,
         **_chosen(scenario),
@@ -107,6 +123,16 @@ def _chosen(scenario: ChosenScenario) -> dict[str, Any]:
     if scenario.about in BATCHES:
         return dict(batches=scenario.about, sizes=sizes_of(scenario), budget=scenario.budget)
     return {}
+
+
+def _stream(scenario: ChosenScenario, watch: Watch) -> Stream:
+    """The probe of a stream; torch's kind of iterable where torch is loaded."""
+    length, shards, has_epoch = scenario.samples, shards_of(scenario), has_own_epoch(scenario)
+    if "torch" in sys.modules:
+        from conformance.chosen.torch_probes import TorchEpochStream, TorchStream
+
+        return (TorchEpochStream if has_epoch else TorchStream)(length, watch, shards)
+    return (EpochStream if has_epoch else Stream)(length, watch, shards)
 
 
 def folder_of(going: Reading, *content: Any) -> str:

@@ -13,26 +13,27 @@ from conformance.trial import codes
 from conformance.trial.codes import PASSES, PROCESSES, SAMPLES, choice, either, number, word
 from conformance.trial.words import count, words_of
 
-# What a case is about: a batch of one group, of a bounded size, of a least size.
+# What a case is about: a batch of one group, of a bounded size, of a least size; or a stream in shards.
 BATCHES = ("grouped", "budget", "at_least")
-_ABOUT = {name.replace("_", "-"): name for name in BATCHES}
+_ABOUT = {name.replace("_", "-"): name for name in (*BATCHES, "stream")}
 
 # More that is said of what there is to choose from, and how it reads.
 DETAILS = {
     "lone": "the last one alone in its group",
     "large": "the middle one too large",
     "larger": "the last one too large",
+    "own": "a dataset with an epoch of its own",
 }
 # What the second run changes.
-VARIANTS = ("none", "again", "seed+1")
+VARIANTS = ("none", "again", "jump", "seed+1")
 
 
 @dataclass(frozen=True)
 class ChosenScenario:
     """What a loader is asked for, on all its ranks. `about` says what is chosen.
 
-    `parts` are the groups; `budget` bounds the size of a step, from above or from below; `details` are words of
-    DETAILS, joined by "+".
+    `parts` are the groups, or the shards; `budget` bounds the size of a step, from above or from below; `details` are
+    words of DETAILS, joined by "+".
     """
 
     samples: int
@@ -87,6 +88,7 @@ class ChosenScenario:
         """The scenario as JSON stores it: what a loader's scenario lacks stands with the details."""
         own = {name: getattr(self, name) for name in _STORED}
         told = [self.about, f"g{self.parts}", f"t{self.budget}", *self.words]
+        own["dataset"] = "iterable" if self.about == "stream" else "map"
         return {**FIELDS, **own, "subject": "chosen", "details": "+".join(told)}
 
 
@@ -94,6 +96,7 @@ _ASKED: Mapping[str, Callable[[ChosenScenario], str]] = {
     "grouped": lambda asked: f"{count(asked.samples, 'sample')} in {count(asked.parts, 'group')}",
     "budget": lambda asked: f"{count(asked.samples, 'sample')}, at most {asked.budget} in size a step",
     "at_least": lambda asked: f"{count(asked.samples, 'sample')}, at least {asked.budget} in size a step",
+    "stream": lambda asked: f"{count(asked.samples, 'iterable sample')} in {count(asked.parts, 'shard')}",
 }
 _STORED = (
     *("samples", "world_size", "batch_size", "drop_last", "shuffle", "num_workers", "persistent_workers"),
@@ -172,3 +175,14 @@ def too_large(scenario: ChosenScenario) -> list[int]:
     """The samples that no budget has room for."""
     places = {"large": scenario.samples // 2, "larger": scenario.samples - 1}
     return sorted({place for word, place in places.items() if word in scenario.words and scenario.samples})
+
+
+def shards_of(scenario: ChosenScenario) -> tuple[range, ...]:
+    """The elements of each shard, which differ by one at most."""
+    bounds = [at * scenario.samples // scenario.parts for at in range(scenario.parts + 1)]
+    return tuple(range(bounds[at], bounds[at + 1]) for at in range(scenario.parts))
+
+
+def has_own_epoch(scenario: ChosenScenario) -> bool:
+    """Whether the dataset shuffles itself, in an order that hangs on the epoch that it is told."""
+    return "own" in scenario.words

@@ -60,6 +60,10 @@ def test_datasets_come_in_one_order() -> None:
         (dict(layout="strided", datasets="iterable"), "contradict each other: layout needs 'map' in datasets"),
         (dict(layout="strided", assignment="dynamic"), "so that layout promises nothing; claim one of them"),
         (dict(resume=True, assignment="dynamic"), "so that resume promises nothing; claim one of them"),
+        (dict(oversized="skip", batches="grouped"), "contradict each other: oversized needs 'budget' in batches"),
+        (dict(batches="bucketed"), "batches='bucketed' is not a choice of 'grouped', 'budget', 'at_least'"),
+        (dict(stream_shuffle="shards"), "contradict each other: stream_shuffle needs 'iterable' in datasets"),
+        (dict(hooks="set_epoch"), "contradict each other: the hook 'set_epoch' needs 'iterable' in datasets"),
         ({1: "pad"}, "the claim 1 is unknown"),
     ],
 )

@@ -1,6 +1,5 @@
 """Loaders that choose the members of a step, by group or by size (chapter 11, GROUP), with one fault each."""
 
-import os
 from collections.abc import Iterator
 from random import Random
 from typing import Any, ClassVar
@@ -353,16 +352,17 @@ class FloorsItsLength(KnownBadChoosing):
         return int(len(self.request.dataset) // (self.request.batch_size * self.request.world_size))
 
 
-class ShufflesStepsByProcess(KnownBadChoosing):
-    """The steps are put in order by the number of the process. (No public report.)"""
+class OrdersStepsByHash(KnownBadChoosing):
+    """The steps are put in order by the hash of a text, which each process salts. (No public report.)"""
 
-    clause, smallest = "GROUP-11", "n3,w1,b1,keep,budget,shuffle,t1,again"
+    clause, smallest = "GROUP-11", "n2,w1,b1,keep,budget,shuffle,t1,e2,again"
+    spawned = True
 
     def steps(self) -> list[list[int]]:
         steps = super().steps()
-        if self.request.batches and self.request.shuffle:
-            Random(mix(self.mixed_seed(), os.getpid())).shuffle(steps)
-        return steps
+        if not (self.request.batches and self.request.shuffle):
+            return steps
+        return sorted(steps, key=lambda step: hash(f"{step} {self.mixed_seed()}"))
 
 
 class GroupsAlikeInEachEpoch(KnownBadChoosing):

@@ -13,6 +13,7 @@ from tests.known_bad.correct import CORRECT, Correct, KnownBad
 from tests.known_bad.grouping import CORRECT_GROUPING
 from tests.known_bad.pool import CORRECT_POOLS
 from tests.known_bad.resuming import CORRECT_RESUMING
+from tests.known_bad.streams import CORRECT_STREAMING
 from tests.known_bad.unusual import UNUSUAL
 from tests.known_bad.unusual_elsewhere import UNUSUAL_ELSEWHERE
 from tests.known_bad.unusual_orders import UNUSUAL_ORDERS
@@ -60,7 +61,15 @@ def _each(loaders: Sequence[type[Correct]], deep: Callable[[type[Correct]], bool
 @pytest.mark.parametrize(
     "loader",
     _each(
-        [*CORRECT, *CORRECT_POOLS, *CORRECT_AHEAD, *CORRECT_RESUMING, *CORRECT_GROUPING, *ALL_UNUSUAL],
+        [
+            *CORRECT,
+            *CORRECT_POOLS,
+            *CORRECT_AHEAD,
+            *CORRECT_RESUMING,
+            *CORRECT_GROUPING,
+            *CORRECT_STREAMING,
+            *ALL_UNUSUAL,
+        ],
         lambda loader: loader.__name__ in _LIKE_OTHERS or (loader in _MORE_UNUSUAL and loader.__name__ not in _CHEAP),
     ),
 )

@@ -17,6 +17,7 @@ _HEADING = re.compile(r"^#+ ([A-Z]+-\d+)$", re.MULTILINE)
 HARNESS_ONLY: dict[str, str] = {
     "ERROR-8": "the reference raises what fails, and skips nothing",
     "RESUME-10": "the reference refuses other ranks: its shards are blocks, of which each rank has read a part",
+    "STREAM-6": "the reference draws elements through a buffer, and does not know of shards",
     "RESUME-12": "the reference promises to go on",
 }
 
