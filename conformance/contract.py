@@ -62,7 +62,8 @@ class Request:
     joined to full steps.
     `batches` says how the members of a step are chosen, of the ways that the claim of this name has: "grouped", from
     one of `groups`, the group of each sample; "budget" or "at_least", so that their `sizes` add up to `budget` at most,
-    or at the least. `batch_size` says nothing in the last two.
+    or at the least. `batch_size` says nothing in the last two. `indices`, where `subsets` is claimed, are the samples
+    of the dataset that are asked for, in their order: the caller's own list.
     """
 
     dataset: Any
@@ -90,6 +91,7 @@ class Request:
     groups: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
     budget: int = 0
+    indices: list[int] | None = None
 
     @property
     def combined_batch(self) -> int:
@@ -128,6 +130,7 @@ class Claims:
     batches: tuple[str, ...] = ()
     oversized: Literal["skip", "refuse", "alone"] | None = None
     stream_shuffle: Literal["buffered", "shards"] | None = None
+    subsets: bool = False
     without: tuple[str, ...] = ()
 
     def policy(self, drop_last: bool) -> Policy | None:
@@ -215,6 +218,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
             "asynchronous",
             "elastic",
             "in_order",
+            "subsets",
         ),
         (False, True),
     ),

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.utils.data import IterableDataset
+from torch.utils.data import IterableDataset, Subset
 
 from .dataloader import DataLoader
 from .dataloader2 import DataLoader2
@@ -51,6 +51,7 @@ claims: dict[str, Any] = dict(
     batches=("grouped", "budget", "at_least"),
     oversized="refuse",
     stream_shuffle="buffered",
+    subsets=True,
 )
 
 _MODES = {
@@ -72,7 +73,7 @@ def load(request: Any) -> DataLoader:
 def loader(request: Any, method: ShuffleMethod) -> DataLoader:
     """Return one rank's loader for the request, which shuffles by the method."""
     is_stream = isinstance(request.dataset, IterableDataset)
-    dataset = _shared_out(request) if is_stream else request.dataset
+    dataset = _shared_out(request) if is_stream else _chosen(request)
     asked = {name: getattr(request, name, None) for name in HOOKS}
     return DataLoader(
         _options(request).shuffleMethod(method),
@@ -88,6 +89,16 @@ def loader(request: Any, method: ShuffleMethod) -> DataLoader:
         **{name: value for name, value in asked.items() if value is not None},
         **_ahead(request),
     )
+
+
+def _chosen(request: Any) -> Any:
+    """Return the dataset, or the part of it that is asked for."""
+    indices = getattr(request, "indices", None)
+    if indices is None:
+        return request.dataset
+    # SUBSET-1, SUBSET-2, SUBSET-3, SUBSET-6: to the loader it is a dataset of so many samples, in this order.
+    # SUBSET-4, SUBSET-5: the list is a copy, and nothing is kept with the dataset, so that others may have both.
+    return Subset(request.dataset, list(indices))
 
 
 def _shared_out(request: Any) -> EpochSplit:

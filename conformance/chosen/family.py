@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from conformance.chosen import drawn, drawn_streams, judges_batches, judges_streams
+from conformance.chosen import drawn, drawn_streams, drawn_subsets, judges_batches, judges_streams, judges_subsets
 from conformance.chosen.judges_batches import may_refuse
-from conformance.chosen.scenario import BATCHES, DETAILS, ChosenScenario, from_code, within
+from conformance.chosen.scenario import BATCHES, DETAILS, ChosenScenario, from_code, has_second, within
 from conformance.contract import Claims
 from conformance.loader import starting
 from conformance.loader.scenario import Scenario
@@ -19,9 +19,9 @@ from conformance.trial.smallest import first_that_violates, in_fewer_words, smal
 from conformance.trial.tiers import Tier
 from conformance.trial.words import joined
 
-CHAPTERS = ("GROUP", "STREAM")
+CHAPTERS = ("GROUP", "STREAM", "SUBSET")
 # Imported, so that they register their clauses.
-JUDGES = (judges_batches, judges_streams)
+JUDGES = (judges_batches, judges_streams, judges_subsets)
 
 _PERFORMER = "conformance.chosen.run"
 # How many cases with workers are tried, where each of them takes seconds to start.
@@ -34,6 +34,8 @@ def _runs(lane: Lane, scenario: ChosenScenario) -> Iterator[Run]:
     # Nothing can be compared with a run that failed.
     if main.failed:
         return
+    if has_second(scenario):
+        yield from (_run(lane, name, replace(scenario, variant=name)) for name in judges_subsets.ALONE)
     if scenario.variant == "again":
         yield _run(lane, "again", scenario, other_process=1)
     if scenario.variant == "jump":
@@ -91,6 +93,8 @@ def _without(scenario: ChosenScenario, word: str) -> ChosenScenario:
 
 def _may_fail(scenario: ChosenScenario, claims: Claims) -> bool:
     least = claims.least_samples(scenario.world_size, scenario.combined_batch)
+    if scenario.about == "subset":
+        return judges_subsets.is_too_small(scenario, claims)
     return scenario.samples < least or may_refuse(scenario, claims)
 
 
@@ -126,6 +130,18 @@ FAMILIES = (
         drawn_streams.a_few_streams,
         {"quick": 8, "gate": 36, "deep": 2000},
         drawn_streams.streams,
+        _simplified,
+        may_fail=_may_fail,
+        within=within,
+        few=_few,
+    ),
+    Family(
+        "subsets",
+        _reads("subset"),
+        _runs,
+        drawn_subsets.a_few_subsets,
+        {"quick": 12, "gate": 60, "deep": 6000},
+        drawn_subsets.subsets,
         _simplified,
         may_fail=_may_fail,
         within=within,

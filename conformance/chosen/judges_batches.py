@@ -4,14 +4,22 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
+from conformance.chosen.judging import (
+    Epochs,
+    claimed_policy,
+    first_found,
+    in_words,
+    positions,
+    tells_length,
+    wrong_length,
+)
 from conformance.chosen.scenario import ChosenScenario, groups_of, sizes_of, too_large
 from conformance.contract import Claims, Policy
 from conformance.loader.judging import ends, listed, remainder, show, usable
-from conformance.trace import Epoch, Run, Trace
+from conformance.trace import Epoch, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count
 
-Epochs = tuple[Epoch, ...]
 # So many steps in one order: that they come so again has a chance below 10^-9 (13! is 6 * 10^9).
 _ENOUGH_STEPS = 13
 
@@ -43,11 +51,11 @@ def one_group_a_step(scenario: ChosenScenario, claims: Claims, trace: Trace) -> 
                 mine = sorted({groups[index] for index in _known(scenario, step)})
                 if len(mine) > 1:
                     note = f"{' '.join(map(str, step))} are of the groups {', '.join(map(str, mine))}"
-                    why = f"request.groups is {_short(groups)}"
+                    why = f"request.groups is {in_words(groups)}"
                     return Finding("mixed", "steps of one group each", show(epochs, {rank: note}), why)
         return None
 
-    return _first(trace.main, judge)
+    return first_found(trace.main, judge)
 
 
 @clause("GROUP-2", family="batches", applies=_claims("grouped"), floor=20)
@@ -72,7 +80,7 @@ def full_steps_but_one(scenario: ChosenScenario, claims: Claims, trace: Trace) -
                     return Finding("wrong-size", expected, show(epochs, {rank: note}), why)
         return None
 
-    return _first(trace.main, judge)
+    return first_found(trace.main, judge)
 
 
 @clause("GROUP-3", family="batches", applies=lambda claims: bool(claims.batches) and remainder(claims), floor=30)
@@ -92,10 +100,10 @@ def bounded_loss(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verd
             if _weight(scenario, lost) > most:
                 expected = f"at most {_amount(scenario, most)} of {name} lost" if most else "every sample"
                 lines = (*show(epochs), f"{listed(lost)} of {name}: on no rank")
-                return Finding("lost", expected, lines, f"{_claimed(scenario, claims)} is claimed")
+                return Finding("lost", expected, lines, f"{claimed_policy(scenario, claims)} is claimed")
         return None
 
-    return _first(trace.main, judge)
+    return first_found(trace.main, judge)
 
 
 @clause("GROUP-4", family="batches", applies=lambda claims: bool(claims.batches) and remainder(claims), floor=30)
@@ -114,10 +122,10 @@ def bounded_padding(scenario: ChosenScenario, claims: Claims, trace: Trace) -> V
                 expected = f"at most {_amount(scenario, most)} of {name} repeated" if most else "each sample once"
                 rank = max(rank for rank, epoch in enumerate(epochs) if again[0] in epoch.samples)
                 lines = show(epochs, {rank: f"{listed(sorted(set(again)))} again"})
-                return Finding("repeated", expected, lines, f"{_claimed(scenario, claims)} is claimed")
+                return Finding("repeated", expected, lines, f"{claimed_policy(scenario, claims)} is claimed")
         return None
 
-    return _first(trace.main, judge)
+    return first_found(trace.main, judge)
 
 
 def _balances(claims: Claims) -> bool:
@@ -137,10 +145,12 @@ def equal_steps(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdi
         if len(set(steps)) == 1:
             return None
         notes = {steps.index(each): count(each, "step") for each in (max(steps), min(steps))}
-        why = f"{_claimed(scenario, claims)} is claimed, and a rank with a step more waits for the others for ever"
+        why = (
+            f"{claimed_policy(scenario, claims)} is claimed, and a rank with a step more waits for the others for ever"
+        )
         return Finding("unequal", "as many steps on every rank", show(epochs, notes), why)
 
-    return _first(trace.main, judge)
+    return first_found(trace.main, judge)
 
 
 @clause("GROUP-6", family="batches", applies=_claims("budget"), floor=20)
@@ -156,15 +166,15 @@ def within_the_budget(scenario: ChosenScenario, claims: Claims, trace: Trace) ->
                 total = sum(sizes[index] for index in _known(scenario, step))
                 if total > scenario.budget and not (len(step) == 1 and step[0] in large):
                     note = f"{' '.join(map(str, step))} have {total}"
-                    why = f"request.sizes is {_short(sizes)}"
+                    why = f"request.sizes is {in_words(sizes)}"
                     return Finding("over", f"at most {scenario.budget} a step", show(epochs, {rank: note}), why)
         return None
 
-    return _first(trace.main, judge)
+    return first_found(trace.main, judge)
 
 
 @clause("GROUP-7", family="batches", applies=lambda claims: "budget" in claims.batches, floor=8)
-def too_large_as_claimed(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
+def too_large_asclaimed_policy(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
     """A sample that is larger than the budget is skipped, refused or alone, as claimed."""
     large = too_large(scenario)
     if scenario.about != "budget" or not large or _is_too_small(scenario, claims):
@@ -186,7 +196,7 @@ def too_large_as_claimed(scenario: ChosenScenario, claims: Claims, trace: Trace)
                 return Finding("oversized", f"{listed(large)} {told}", lines, f'oversized="{claims.oversized}"')
         return None
 
-    return _first(trace.main, judge)
+    return first_found(trace.main, judge)
 
 
 @clause("GROUP-8", family="batches", applies=lambda claims: bool(claims.batches), floor=40)
@@ -227,13 +237,13 @@ def large_enough(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verd
                 if total >= above or smaller > (0 if scenario.drop_last else 1):
                     note = f"{' '.join(map(str, step))} have {total}"
                     expected = f"{scenario.budget} or more a step, and less than {above}"
-                    why = f"drop_last={scenario.drop_last}, request.sizes is {_short(sizes)}"
+                    why = f"drop_last={scenario.drop_last}, request.sizes is {in_words(sizes)}"
                     return Finding(
                         "too-little" if total < above else "too-much", expected, show(epochs, {rank: note}), why
                     )
         return None
 
-    return _first(trace.main, judge)
+    return first_found(trace.main, judge)
 
 
 @clause("GROUP-10", family="batches", applies=lambda claims: bool(claims.batches), floor=40)
@@ -241,19 +251,8 @@ def length_is_true(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Ve
     """`len()` counts the steps of the epoch that comes, in however many groups they are."""
     if not usable(trace.main):
         return None
-    told = any(isinstance(epoch.length, int) for rank in trace.main.ranks for epoch in rank.epochs)
-
-    def judge(epochs: Epochs) -> Finding | None:
-        for rank, epoch in enumerate(epochs):
-            steps = len(epoch.steps)
-            unknown = epoch.length is None or str(epoch.length).startswith("TypeError")
-            if (unknown and claims.length) or not (unknown or epoch.length == steps):
-                note = "has no len()" if unknown else f"len() gives {epoch.length}"
-                why = "length=True is claimed" if claims.length else "a length that is given must be right"
-                return Finding("length", f"len() = {steps}", show(epochs, {rank: note}), why)
-        return None
-
-    return _first(trace.main, judge) if told or claims.length else None
+    told = tells_length(claims, trace.main)
+    return first_found(trace.main, lambda epochs: wrong_length(claims, epochs)) if told else None
 
 
 def _shuffles(claims: Claims) -> bool:
@@ -284,7 +283,7 @@ def other_epochs_and_seeds_differ(scenario: ChosenScenario, claims: Claims, trac
     if not scenario.shuffle or not usable(trace.main):
         return None
     seeded = trace.variant("seed+1")
-    pairs = [("epochs", one, other) for one, other in pairwise(_positions(trace.main))]
+    pairs = [("epochs", one, other) for one, other in pairwise(positions(trace.main))]
     if seeded is not None and usable(seeded):
         pairs += [("seeds", trace.main.epoch(at), seeded.epoch(at)) for at in range(scenario.epochs)]
     pairs = [each for each in pairs if sum(len(epoch.steps) for epoch in each[1]) >= _ENOUGH_STEPS]
@@ -296,21 +295,11 @@ def other_epochs_and_seeds_differ(scenario: ChosenScenario, claims: Claims, trac
     return [] if pairs else None
 
 
-def _positions(run: Run) -> list[Epochs]:
-    return [run.epoch(at) for at in range(len(run.ranks[0].epochs))]
-
-
 def _composed(claims: Claims, epoch: Epoch) -> object:
     return epoch.steps if claims.in_order else sorted(map(sorted, epoch.steps))
 
 
 # --- what is allowed ------------------------------------------------------------------------------------------------
-
-
-def _claimed(scenario: ChosenScenario, claims: Claims) -> str:
-    """The claim about the remainder that binds this scenario, as an adapter writes it."""
-    name = "when_dropping" if scenario.drop_last else "when_keeping"
-    return f'{name}="{claims.policy(scenario.drop_last)}"'
 
 
 def _is_too_small(scenario: ChosenScenario, claims: Claims) -> bool:
@@ -368,12 +357,3 @@ def _known(scenario: ChosenScenario, step: tuple[int, ...]) -> list[int]:
 
 def _counts(scenario: ChosenScenario, epochs: Epochs) -> Counter[int]:
     return Counter(index for epoch in epochs for step in epoch.steps for index in _known(scenario, step))
-
-
-def _first(run: Run, judge: Callable[[Epochs], Finding | None]) -> list[Finding]:
-    found = (judge(epochs) for epochs in _positions(run))
-    return next(([finding] for finding in found if finding), [])
-
-
-def _short(values: tuple[int, ...]) -> str:
-    return " ".join(map(str, values[:12])) + (" ..." if len(values) > 12 else "")

@@ -4,14 +4,14 @@ from collections import Counter
 from itertools import pairwise
 from math import lgamma, log
 
+from conformance.chosen.judging import Epochs, positions
 from conformance.chosen.scenario import ChosenScenario, has_own_epoch, shards_of
 from conformance.contract import Claims
 from conformance.loader.judging import as_assigned, counts_itself, ends, listed, show, usable
-from conformance.trace import Epoch, Run, Trace
+from conformance.trace import Epoch, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count
 
-Epochs = tuple[Epoch, ...]
 # The odds against two orders that are equal by chance, as a logarithm.
 _BEYOND_CHANCE = log(1e10)
 _CIRCUMSTANCES = {
@@ -56,7 +56,7 @@ def epochs_differ(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Ver
     """Another epoch gives another order, with workers, persistent ones and ranks too."""
     if not _is_beyond_chance(scenario, claims) or scenario.epochs < 2 or not usable(trace.main):
         return None
-    found = (_alike("epochs", one, other) for one, other in pairwise(_positions(trace.main)))
+    found = (_alike("epochs", one, other) for one, other in pairwise(positions(trace.main)))
     return next(([finding] for finding in found if finding), [])
 
 
@@ -66,7 +66,7 @@ def seeds_differ(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verd
     other = trace.variant("seed+1")
     if not _is_beyond_chance(scenario, claims) or other is None or not usable(other) or not usable(trace.main):
         return None
-    pairs = zip(_positions(trace.main), _positions(other), strict=True)
+    pairs = zip(positions(trace.main), positions(other), strict=True)
     found = (_alike("seeds", one, another) for one, another in pairs)
     return next(([finding] for finding in found if finding), [])
 
@@ -87,7 +87,7 @@ def each_element_once(scenario: ChosenScenario, claims: Claims, trace: Trace) ->
     workers = max(1, scenario.num_workers)
     copies = workers if claims.iterable_workers == "replicated" else 1
     allowed = workers * scenario.world_size * (scenario.batch_size - 1) if scenario.drop_last else 0
-    for epochs in _positions(trace.main):
+    for epochs in positions(trace.main):
         shares = [(epoch,) for epoch in epochs] if copies > 1 or _is_replicated(claims) else [epochs]
         for share in shares:
             counts = Counter(index for epoch in share for index in epoch.samples)
@@ -136,7 +136,7 @@ def shards_stay_whole(scenario: ChosenScenario, claims: Claims, trace: Trace) ->
     if max(map(len, shards), default=0) < 2 or len(shards) < 2:
         return None
     of = {index: at for at, shard in enumerate(shards) for index in shard}
-    for epochs in _positions(trace.main):
+    for epochs in positions(trace.main):
         for rank, epoch in enumerate(epochs):
             samples = [index for index in epoch.samples if index in of]
             left: set[int] = set()
@@ -167,10 +167,6 @@ def _split_claim(claims: Claims) -> str:
     if claims.iterable_workers:
         return f'iterable_workers="{claims.iterable_workers}" is claimed'
     return "the dataset gives each element once"
-
-
-def _positions(run: Run) -> list[Epochs]:
-    return [run.epoch(at) for at in range(len(run.ranks[0].epochs))]
 
 
 def _is_beyond_chance(scenario: ChosenScenario, claims: Claims) -> bool:

@@ -1,67 +1,23 @@
-"""One rank's run of a loader that chooses: decides what it is asked for, and what is written down.
+"""One rank's run of a loader that chooses: decides how it is read, and what is written down.
 
 Nothing here judges. The reading itself is that of any loader.
 """
 
 import os
-import sys
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any
 
-from conformance.chosen.probes import EpochStream, Stream, heard
-from conformance.chosen.scenario import BATCHES, ChosenScenario, groups_of, has_own_epoch, shards_of, sizes_of
-from conformance.contract import Implementation, Request
+from conformance.chosen import beside
+from conformance.chosen.asked import Reading, request_of
+from conformance.chosen.probes import heard
+from conformance.chosen.scenario import has_own_epoch
+from conformance.contract import Implementation
 from conformance.loader import reading
-from conformance.loader.member import watched
 from conformance.loader.probes import Watch, empty_folder
-from conformance.loader.reading import Reader
 from conformance.processes import calls
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.random_state import seed_all
 from conformance.processes.task import Task
-from conformance.trace import Epoch, Failure, RankRun
-
-_FROM_SCENARIO = (*("batch_size", "shuffle", "seed", "drop_last", "num_workers", "persistent_workers", "world_size"),)
-_NO_DEVICE: Mapping[str, Any] = dict(
-    replication_factor=1, device_iterations=1, gradient_accumulation=1, asynchronous=False
-)
-
-
-@dataclass
-class Reading:
-    """The reading of what a task asks for, and what has come of it so far."""
-
-    implementation: Implementation
-    task: Task
-    workdir: str
-    watch: Watch
-    epochs: list[Epoch] = field(default_factory=list)
-    remarks: Remarks = field(default_factory=list)
-
-    @property
-    def scenario(self) -> ChosenScenario:
-        """What is asked for."""
-        scenario: ChosenScenario = self.task.scenario
-        return scenario
-
-    def reader(self, request: Request) -> Reader:
-        """A loader of the request, ready to be read."""
-        loader = calls.called("load", None, lambda: self.implementation.load(request))
-        if loader is None or not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")):
-            raise Stopped("unusable", "load", "load(request) gives what can't be iterated; return the loader")
-        if self.task.epochs[0] > 0 and not hasattr(loader, "set_epoch"):
-            self.remarks.append(("counts", "epochs are counted by the loader"))
-        scenario = self.scenario
-        copies = max(1, scenario.num_workers)
-        return Reader(
-            loader,
-            self.implementation.decode,
-            sets_epoch=self.implementation.claims.epochs != "automatic",
-            most=8 + 2 * copies * scenario.samples + 4 * scenario.batch_size * scenario.world_size,
-            before_epoch=self.watch.begin_epoch,
-        )
+from conformance.trace import Failure, RankRun
 
 
 def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
@@ -88,6 +44,9 @@ def _told(going: Reading) -> Remarks:
 
 
 def _read(going: Reading) -> None:
+    if going.scenario.about == "subset":
+        beside.read(going, request_of(going))
+        return
     reader = going.reader(request_of(going))
     try:
         reading.read_epochs(reader, going.task.epochs, going.epochs)
@@ -97,46 +56,3 @@ def _read(going: Reading) -> None:
             calls.close(reader.loader)
         raise
     calls.close(reader.loader)
-
-
-def request_of(going: Reading) -> Request:
-    """What the loader is asked for."""
-    scenario = going.scenario
-    if scenario.about == "stream":
-        dataset: Any = _stream(scenario, going.watch)
-        content: tuple[Any, ...] = ("stream", scenario.samples, scenario.parts, *scenario.words)
-    else:
-        dataset, content = watched("map", scenario.samples, going.watch), ("map", scenario.samples)
-    return Request(
-        dataset=dataset,
-        rank=going.task.rank,
-        workdir=folder_of(going, *content),
-        **{name: getattr(scenario, name) for name in _FROM_SCENARIO},
-        **_NO_DEVICE,
-        **_chosen(scenario),
-    )
-
-
-def _chosen(scenario: ChosenScenario) -> dict[str, Any]:
-    if scenario.about == "grouped":
-        return dict(batches="grouped", groups=groups_of(scenario))
-    if scenario.about in BATCHES:
-        return dict(batches=scenario.about, sizes=sizes_of(scenario), budget=scenario.budget)
-    return {}
-
-
-def _stream(scenario: ChosenScenario, watch: Watch) -> Stream:
-    """The probe of a stream; torch's kind of iterable where torch is loaded."""
-    length, shards, has_epoch = scenario.samples, shards_of(scenario), has_own_epoch(scenario)
-    if "torch" in sys.modules:
-        from conformance.chosen.torch_probes import TorchEpochStream, TorchStream
-
-        return (TorchEpochStream if has_epoch else TorchStream)(length, watch, shards)
-    return (EpochStream if has_epoch else Stream)(length, watch, shards)
-
-
-def folder_of(going: Reading, *content: Any) -> str:
-    """A folder for the files of a dataset of this content, kept for later requests of it."""
-    folder = os.path.join(going.workdir, "-".join(map(str, content)))
-    os.makedirs(folder, exist_ok=True)
-    return folder

@@ -13,9 +13,10 @@ from conformance.trial import codes
 from conformance.trial.codes import PASSES, PROCESSES, SAMPLES, choice, either, number, word
 from conformance.trial.words import count, words_of
 
-# What a case is about: a batch of one group, of a bounded size, of a least size; or a stream in shards.
+# What a case is about: a batch of one group, of a bounded size, of a least size; or a stream in
+# shards; or a subset.
 BATCHES = ("grouped", "budget", "at_least")
-_ABOUT = {name.replace("_", "-"): name for name in (*BATCHES, "stream")}
+_ABOUT = {name.replace("_", "-"): name for name in (*BATCHES, "stream", "subset")}
 
 # More that is said of what there is to choose from, and how it reads.
 DETAILS = {
@@ -23,6 +24,9 @@ DETAILS = {
     "large": "the middle one too large",
     "larger": "the last one too large",
     "own": "a dataset with an epoch of its own",
+    "backwards": "the last one first",
+    "beside": "beside a loader of the others",
+    "whole": "two loaders of the whole dataset",
 }
 # What the second run changes.
 VARIANTS = ("none", "again", "jump", "seed+1")
@@ -97,6 +101,7 @@ _ASKED: Mapping[str, Callable[[ChosenScenario], str]] = {
     "budget": lambda asked: f"{count(asked.samples, 'sample')}, at most {asked.budget} in size a step",
     "at_least": lambda asked: f"{count(asked.samples, 'sample')}, at least {asked.budget} in size a step",
     "stream": lambda asked: f"{count(asked.samples, 'iterable sample')} in {count(asked.parts, 'shard')}",
+    "subset": lambda asked: f"{len(indices_of(asked))} of {count(asked.samples, 'sample')}",
 }
 _STORED = (
     *("samples", "world_size", "batch_size", "drop_last", "shuffle", "num_workers", "persistent_workers"),
@@ -186,3 +191,22 @@ def shards_of(scenario: ChosenScenario) -> tuple[range, ...]:
 def has_own_epoch(scenario: ChosenScenario) -> bool:
     """Whether the dataset shuffles itself, in an order that hangs on the epoch that it is told."""
     return "own" in scenario.words
+
+
+def indices_of(scenario: ChosenScenario) -> list[int]:
+    """The samples of a subset, in the order in which they are named: two of three, or the whole dataset."""
+    if "whole" in scenario.words:
+        return list(range(scenario.samples))
+    indices = [index for index in range(scenario.samples) if index % 3 != 0]
+    return indices[::-1] if "backwards" in scenario.words else indices
+
+
+def indices_of_second(scenario: ChosenScenario) -> list[int]:
+    """Those of the second loader: the others, or the whole dataset as well."""
+    mine = indices_of(scenario)
+    return mine if "whole" in scenario.words else [index for index in range(scenario.samples) if index not in mine]
+
+
+def has_second(scenario: ChosenScenario) -> bool:
+    """Whether two loaders are read beside each other."""
+    return bool({"beside", "whole"} & {*scenario.words})
