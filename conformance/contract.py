@@ -63,7 +63,8 @@ class Request:
     `batches` says how the members of a step are chosen, of the ways that the claim of this name has: "grouped", from
     one of `groups`, the group of each sample; "budget" or "at_least", so that their `sizes` add up to `budget` at most,
     or at the least. `batch_size` says nothing in the last two. `indices`, where `subsets` is claimed, are the samples
-    of the dataset that are asked for, in their order: the caller's own list.
+    of the dataset that are asked for, in their order: the caller's own list. `sources` are map-style datasets to be
+    mixed by their `weights` until one or all are exhausted, as `stop` says: one of those that `mixtures` claims.
     """
 
     dataset: Any
@@ -92,6 +93,9 @@ class Request:
     sizes: tuple[int, ...] = ()
     budget: int = 0
     indices: list[int] | None = None
+    sources: tuple[Any, ...] = ()
+    weights: tuple[float, ...] = ()
+    stop: str = ""
 
     @property
     def combined_batch(self) -> int:
@@ -131,6 +135,7 @@ class Claims:
     oversized: Literal["skip", "refuse", "alone"] | None = None
     stream_shuffle: Literal["buffered", "shards"] | None = None
     subsets: bool = False
+    mixtures: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
     def policy(self, drop_last: bool) -> Policy | None:
@@ -230,6 +235,7 @@ CHOICES = {
     "device": ("training", "inference", "outputs", "synthetic", "ranks"),
     "pipelines": ("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
     "batches": ("grouped", "budget", "at_least"),
+    "mixtures": ("first_exhausted", "all_exhausted"),
 }
 # What a loader can't be asked for: "ranks" is more than one of them, "drop_last" is True, "batch_size" another than 1.
 LIMITS = {"without": ("ranks", "drop_last", "batch_size")}

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.utils.data import IterableDataset, Subset
+from torch.utils.data import ConcatDataset, IterableDataset, Subset
 
 from .dataloader import DataLoader
 from .dataloader2 import DataLoader2
@@ -20,6 +20,7 @@ from .options.options import Options
 from .popdist.poptorch import Options as LaunchedOptions
 from .reading_service import DistributedReadingService, MultiProcessingReadingService, SequentialReadingService
 from .rules.choosing import BoundedBatches, ChosenBatches, GroupedBatches, ReachingBatches
+from .rules.mixing import MixedBatches
 from .rules.splitting import splitter
 from .rules.streams import EpochSplit, shuffled
 
@@ -52,6 +53,7 @@ claims: dict[str, Any] = dict(
     oversized="refuse",
     stream_shuffle="buffered",
     subsets=True,
+    mixtures=("first_exhausted", "all_exhausted"),
 )
 
 _MODES = {
@@ -65,8 +67,10 @@ _MODES = {
 
 def load(request: Any) -> DataLoader:
     """Return one rank's loader for the request."""
+    if getattr(request, "sources", ()):
+        return _of_batches(request, ConcatDataset(request.sources), _mixed(request))
     if getattr(request, "batches", ""):
-        return _of_batches(request, _batches(request))
+        return _of_batches(request, request.dataset, _batches(request))
     return loader(request, ShuffleMethod.Sort)
 
 
@@ -108,11 +112,11 @@ def _shared_out(request: Any) -> EpochSplit:
     return EpochSplit(request.dataset, splitter(request.rank, request.world_size))
 
 
-def _of_batches(request: Any, batches: ChosenBatches) -> DataLoader:
+def _of_batches(request: Any, dataset: Any, batches: ChosenBatches) -> DataLoader:
     """Return a loader of steps whose members are chosen by the batches."""
     return DataLoader(
         _options(request),
-        request.dataset,
+        dataset,
         batch_sampler=batches,
         num_workers=request.num_workers,
         auto_distributed_partitioning=False,
@@ -128,6 +132,15 @@ def _batches(request: Any) -> ChosenBatches:
         return GroupedBatches(request.groups, request.batch_size, *shares)
     kind = BoundedBatches if request.batches == "budget" else ReachingBatches
     return kind(request.sizes, request.budget, *shares)
+
+
+def _mixed(request: Any) -> MixedBatches:
+    """Return the steps of one rank of a mixture."""
+    sizes = [len(source) for source in request.sources]
+    shares = (request.world_size, request.rank, request.drop_last)
+    return MixedBatches(
+        sizes, request.weights, request.stop, request.batch_size, *shares, seed=request.seed, shuffle=request.shuffle
+    )
 
 
 def model(request: Any) -> PoplarExecutor:

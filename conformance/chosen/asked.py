@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from conformance.chosen.probes import EpochStream, Stream
+from conformance.chosen.probes import EpochStream, Source, Stream
 from conformance.chosen.scenario import (
     BATCHES,
     ChosenScenario,
+    ends_with_the_last,
     groups_of,
     has_own_epoch,
     indices_of,
     indices_of_second,
     shards_of,
     sizes_of,
+    sources_of,
+    weights_of,
 )
 from conformance.contract import Implementation, Request
 from conformance.loader.member import watched
@@ -62,9 +65,14 @@ class Reading:
             loader,
             self.implementation.decode,
             sets_epoch=self.implementation.claims.epochs != "automatic",
-            most=8 + 2 * copies * scenario.samples + 4 * scenario.batch_size * scenario.world_size,
+            most=8 + 2 * copies * scenario.samples + 4 * scenario.batch_size * scenario.world_size + _more(scenario),
             before_epoch=self.watch.begin_epoch,
         )
+
+
+def _more(scenario: ChosenScenario) -> int:
+    """What a mixture may have more, where sources begin again until the rarest one is exhausted."""
+    return 400 + 40 * scenario.samples if scenario.about == "mixture" else 0
 
 
 def request_of(going: Reading) -> Request:
@@ -82,6 +90,7 @@ def request_of(going: Reading) -> Request:
         **{name: getattr(scenario, name) for name in _FROM_SCENARIO},
         **_NO_DEVICE,
         **_chosen(scenario),
+        **_mixed(scenario, going.watch),
     )
 
 
@@ -93,6 +102,14 @@ def _chosen(scenario: ChosenScenario) -> dict[str, Any]:
     if scenario.about == "subset" and "whole" not in scenario.words:
         return dict(indices=indices_of(scenario))
     return {}
+
+
+def _mixed(scenario: ChosenScenario, watch: Watch) -> dict[str, Any]:
+    if scenario.about != "mixture":
+        return {}
+    sources = tuple(Source(indices, watch) for indices in sources_of(scenario))
+    stop = "all_exhausted" if ends_with_the_last(scenario) else "first_exhausted"
+    return dict(sources=sources, weights=weights_of(scenario), stop=stop)
 
 
 def second_of(request: Request, scenario: ChosenScenario) -> Request:

@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from conformance.chosen import drawn, drawn_streams, drawn_subsets, judges_batches, judges_streams, judges_subsets
+from conformance.chosen import (
+    drawn,
+    drawn_mixtures,
+    drawn_streams,
+    drawn_subsets,
+    judges_batches,
+    judges_mixtures,
+    judges_streams,
+    judges_subsets,
+)
 from conformance.chosen.judges_batches import may_refuse
 from conformance.chosen.scenario import BATCHES, DETAILS, ChosenScenario, from_code, has_second, within
 from conformance.contract import Claims
@@ -19,9 +28,9 @@ from conformance.trial.smallest import first_that_violates, in_fewer_words, smal
 from conformance.trial.tiers import Tier
 from conformance.trial.words import joined
 
-CHAPTERS = ("GROUP", "STREAM", "SUBSET")
+CHAPTERS = ("GROUP", "STREAM", "SUBSET", "MIX")
 # Imported, so that they register their clauses.
-JUDGES = (judges_batches, judges_streams, judges_subsets)
+JUDGES = (judges_batches, judges_streams, judges_subsets, judges_mixtures)
 
 _PERFORMER = "conformance.chosen.run"
 # How many cases with workers are tried, where each of them takes seconds to start.
@@ -31,6 +40,9 @@ _FEW = {"quick": 2, "gate": 6}
 def _runs(lane: Lane, scenario: ChosenScenario) -> Iterator[Run]:
     main = _run(lane, "main", scenario)
     yield main
+    # Whether a restart fails, or the request: a clause wants to know.
+    if "saved" in scenario.words:
+        yield _run(lane, judges_mixtures.UNBROKEN, _without(scenario, "saved"))
     # Nothing can be compared with a run that failed.
     if main.failed:
         return
@@ -83,8 +95,13 @@ def _simplified(scenario: ChosenScenario, violates: Callable[[ChosenScenario], b
     scenario = first_that_violates(scenario, simpler, violates)
     numbers = ("samples", "world_size", "batch_size", "parts", "epochs", *(("budget",) if scenario.budget else ()))
     # A smaller step may need fewer samples, which were tried with a larger one.
-    scenario = smallest_numbers(scenario, numbers, violates)
-    return smallest_numbers(scenario, numbers, violates)
+    scenario = smallest_numbers(scenario, numbers, violates, _least)
+    return smallest_numbers(scenario, numbers, violates, _least)
+
+
+def _least(scenario: ChosenScenario, field: str) -> int:
+    # A source without samples is asked of nobody.
+    return scenario.parts if field == "samples" and scenario.about == "mixture" else 1
 
 
 def _without(scenario: ChosenScenario, word: str) -> ChosenScenario:
@@ -95,6 +112,8 @@ def _may_fail(scenario: ChosenScenario, claims: Claims) -> bool:
     least = claims.least_samples(scenario.world_size, scenario.combined_batch)
     if scenario.about == "subset":
         return judges_subsets.is_too_small(scenario, claims)
+    if scenario.about == "mixture":
+        return judges_mixtures.is_too_small(scenario, claims)
     return scenario.samples < least or may_refuse(scenario, claims)
 
 
@@ -142,6 +161,18 @@ FAMILIES = (
         drawn_subsets.a_few_subsets,
         {"quick": 12, "gate": 60, "deep": 6000},
         drawn_subsets.subsets,
+        _simplified,
+        may_fail=_may_fail,
+        within=within,
+        few=_few,
+    ),
+    Family(
+        "mixtures",
+        _reads("mixture"),
+        _runs,
+        drawn_mixtures.a_few_mixtures,
+        {"quick": 16, "gate": 90, "deep": 6000},
+        drawn_mixtures.mixtures,
         _simplified,
         may_fail=_may_fail,
         within=within,

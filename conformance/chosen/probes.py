@@ -1,11 +1,11 @@
-"""Iterable probes of chapter 11: a stream that lies in shards, and one whose own order hangs on its own epoch."""
+"""The probes of chapter 11: a stream in shards, one whose order hangs on an epoch of its own, sources of a mixture."""
 
 import os
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from conformance.loader.datasets import FIRST_SAMPLE
+from conformance.loader.datasets import FIRST_SAMPLE, MapDataset
 from conformance.loader.probes import Watch, WatchedIterable
 
 
@@ -47,6 +47,20 @@ class EpochStream(Stream):
         for index in sorted(range(self.length), key=lambda index: blake2b(f"{epoch} {index}".encode()).digest()):
             self.watch.read(index, self)
             yield FIRST_SAMPLE + index
+
+
+class Source(MapDataset):
+    """One source of a mixture: a map-style probe that begins behind the samples of those before it."""
+
+    def __init__(self, indices: range, watch: Watch) -> None:
+        super().__init__(len(indices))
+        self.indices = indices
+        self.watch = watch
+
+    def __getitem__(self, index: int) -> Any:
+        place = super().__getitem__(index) - FIRST_SAMPLE
+        self.watch.read(self.indices[place], self)
+        return FIRST_SAMPLE + self.indices[place]
 
 
 def heard(watch: Watch) -> Iterator[tuple[int, list[int]]]:

@@ -6,7 +6,7 @@ Nothing here judges. The reading itself is that of any loader.
 import os
 from contextlib import suppress
 
-from conformance.chosen import beside
+from conformance.chosen import beside, restarted
 from conformance.chosen.asked import Reading, request_of
 from conformance.chosen.probes import heard
 from conformance.chosen.scenario import has_own_epoch
@@ -46,6 +46,9 @@ def _told(going: Reading) -> Remarks:
 def _read(going: Reading) -> None:
     if going.scenario.about == "subset":
         beside.read(going, request_of(going))
+        return
+    if "saved" in going.scenario.words:
+        restarted.read(going, request_of(going))
         return
     reader = going.reader(request_of(going))
     try:

@@ -14,9 +14,9 @@ from conformance.trial.codes import PASSES, PROCESSES, SAMPLES, choice, either, 
 from conformance.trial.words import count, words_of
 
 # What a case is about: a batch of one group, of a bounded size, of a least size; or a stream in
-# shards; or a subset.
+# shards; a subset; a mixture of sources.
 BATCHES = ("grouped", "budget", "at_least")
-_ABOUT = {name.replace("_", "-"): name for name in (*BATCHES, "stream", "subset")}
+_ABOUT = {name.replace("_", "-"): name for name in (*BATCHES, "stream", "subset", "mixture")}
 
 # More that is said of what there is to choose from, and how it reads.
 DETAILS = {
@@ -27,6 +27,9 @@ DETAILS = {
     "backwards": "the last one first",
     "beside": "beside a loader of the others",
     "whole": "two loaders of the whole dataset",
+    "all": "until all are exhausted",
+    "weighted": "the later ones with more weight",
+    "saved": "restarted from the state after two steps",
 }
 # What the second run changes.
 VARIANTS = ("none", "again", "jump", "seed+1")
@@ -36,8 +39,8 @@ VARIANTS = ("none", "again", "jump", "seed+1")
 class ChosenScenario:
     """What a loader is asked for, on all its ranks. `about` says what is chosen.
 
-    `parts` are the groups, or the shards; `budget` bounds the size of a step, from above or from below; `details` are
-    words of DETAILS, joined by "+".
+    `parts` are the groups, the shards, or the sources; `budget` bounds the size of a step, from above or from below;
+    `details` are words of DETAILS, joined by "+".
     """
 
     samples: int
@@ -102,6 +105,7 @@ _ASKED: Mapping[str, Callable[[ChosenScenario], str]] = {
     "at_least": lambda asked: f"{count(asked.samples, 'sample')}, at least {asked.budget} in size a step",
     "stream": lambda asked: f"{count(asked.samples, 'iterable sample')} in {count(asked.parts, 'shard')}",
     "subset": lambda asked: f"{len(indices_of(asked))} of {count(asked.samples, 'sample')}",
+    "mixture": lambda asked: f"{count(asked.samples, 'sample')} in {count(asked.parts, 'source')}",
 }
 _STORED = (
     *("samples", "world_size", "batch_size", "drop_last", "shuffle", "num_workers", "persistent_workers"),
@@ -133,6 +137,8 @@ def from_code(code: str) -> ChosenScenario:
         raise ValueError(f"the case {code!r} does not say {missing}; a case looks like n9,w2,b2,keep,grouped,g3")
     scenario = ChosenScenario(**fields)
     codes.check_words(scenario.words, DETAILS, code)
+    if scenario.about == "mixture" and scenario.samples < scenario.parts:
+        raise ValueError(f"the case {code!r} has sources without samples; say at least n{scenario.parts}")
     return scenario
 
 
@@ -183,7 +189,7 @@ def too_large(scenario: ChosenScenario) -> list[int]:
 
 
 def shards_of(scenario: ChosenScenario) -> tuple[range, ...]:
-    """The elements of each shard, which differ by one at most."""
+    """The elements of each shard, or source; they differ by one at most."""
     bounds = [at * scenario.samples // scenario.parts for at in range(scenario.parts + 1)]
     return tuple(range(bounds[at], bounds[at + 1]) for at in range(scenario.parts))
 
@@ -191,6 +197,21 @@ def shards_of(scenario: ChosenScenario) -> tuple[range, ...]:
 def has_own_epoch(scenario: ChosenScenario) -> bool:
     """Whether the dataset shuffles itself, in an order that hangs on the epoch that it is told."""
     return "own" in scenario.words
+
+
+# The sources of a mixture lie one behind the other, as the shards of a stream do.
+sources_of = shards_of
+
+
+def weights_of(scenario: ChosenScenario) -> tuple[float, ...]:
+    """The weight of each source; they add up to 1."""
+    weights = [at + 1 if "weighted" in scenario.words else 1 for at in range(scenario.parts)]
+    return tuple(weight / sum(weights) for weight in weights)
+
+
+def ends_with_the_last(scenario: ChosenScenario) -> bool:
+    """Whether a mixture goes on until all sources are exhausted, and not only until one is."""
+    return "all" in scenario.words
 
 
 def indices_of(scenario: ChosenScenario) -> list[int]:

@@ -35,7 +35,7 @@ LADDER: tuple[tuple[str, tuple[Any, ...]], ...] = (
 # A claim whose clause looks at a loader without it as well, and then asks for more: every case of it could refute it.
 _OWN_CLAUSE = {"length": "COUNT-4"}
 # What nobody can find out by looking: whether a loader is meant to do it at all, or whether time may decide.
-_OF_CHAPTER_11 = ("batches", "oversized", "stream_shuffle", "subsets")
+_OF_CHAPTER_11 = ("batches", "oversized", "stream_shuffle", "subsets", "mixtures")
 NOT_LOOKED_FOR = ("assignment", "asynchronous", "device_options", "device", "launcher", "pipelines", *_OF_CHAPTER_11)
 _NEEDED = {"elastic": "resume", "end_of_epoch": "resume"}
 _OF_WORKERS = ("worker_init_fn", "timeout", "persistent_workers")
