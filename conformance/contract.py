@@ -33,6 +33,7 @@ class Offer:
 # What an adapter may offer beside `load`, by claim.
 OFFERS = {
     "device": Offer(("model",)),
+    "loop": Offer(("train",)),
     "launcher": Offer(("launch", "whoami"), ("tag", "settings"), {"settings": "settings"}),
     "pipelines": Offer(("pipeline",), ("wrong_order",), {"services": "wrong_order"}),
     "elastic": Offer(may=("merge",)),
@@ -56,10 +57,10 @@ class Request:
     `workdir` is a folder that the adapter may fill with files made from this dataset. It is kept for later requests of
     this rank with a dataset of the same content, and identifies that content: a length, a type or a repr does not.
     Those from `collate_fn` to `rebatched` are asked for only where the claim `hooks` names them: `timeout` is the
-    seconds that a worker may take over a step, 0 for no limit. Those from `buffer_size` on say how an asynchronous
-    loader reads ahead: at most so many steps beyond the one that the consumer holds (0: as many as it likes), already
-    before the first iterator is made, into the next epoch before that is asked for, and in small batches that are
-    joined to full steps.
+    seconds that a worker may take over a step, 0 for no limit; a `sampler` gives the indices of an epoch in their
+    order, and a `batch_sampler` its steps. Those from `buffer_size` on say how an asynchronous loader reads ahead: at
+    most so many steps beyond the one that the consumer holds (0: as many as it likes), already before the first
+    iterator is made, into the next epoch before that is asked for, and in small batches that are joined to full steps.
     `batches` says how the members of a step are chosen, of the ways that the claim of this name has: "grouped", from
     one of `groups`, the group of each sample; "budget" or "at_least", so that their `sizes` add up to `budget` at most,
     or at the least. `batch_size` says nothing in the last two. `indices`, where `subsets` is claimed, are the samples
@@ -84,6 +85,8 @@ class Request:
     worker_init_fn: Callable[[int], None] | None = None
     timeout: float = 0
     persistent_workers: bool = False
+    sampler: Any = None
+    batch_sampler: Any = None
     buffer_size: int = 0
     early_preload: bool = False
     load_indefinitely: bool = True
@@ -136,6 +139,7 @@ class Claims:
     stream_shuffle: Literal["buffered", "shards"] | None = None
     subsets: bool = False
     mixtures: tuple[str, ...] = ()
+    loop: Literal["step", "drop"] | None = None
     without: tuple[str, ...] = ()
 
     def policy(self, drop_last: bool) -> Policy | None:
@@ -212,6 +216,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "end_of_epoch": ("next", "empty"),
     "aliases": (False, True, "asynchronous"),
     "launcher": (False, True, "settings"),
+    "loop": ("step", "drop"),
     "resume": (False, True, "unshuffled"),
     "oversized": ("skip", "refuse", "alone"),
     "stream_shuffle": ("buffered", "shards"),
@@ -231,7 +236,10 @@ VALUES: dict[str, tuple[Any, ...]] = {
 # Claims that take any of some names.
 CHOICES = {
     "datasets": ("map", "iterable"),
-    "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "set_epoch", *AHEAD),
+    "hooks": (
+        *("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler", "set_epoch"),
+        *AHEAD,
+    ),
     "device": ("training", "inference", "outputs", "synthetic", "ranks"),
     "pipelines": ("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
     "batches": ("grouped", "budget", "at_least"),

@@ -13,7 +13,9 @@ from typing import Any, Literal, Protocol
 # raised: an exception; hung: no answer within the patience; died: the process ended; endless: far more samples than the
 # dataset holds; undecodable: a batch that holds no sample ids; unusable: `load` gave something that can't be iterated.
 FailureKind = Literal["raised", "hung", "died", "endless", "undecodable", "unusable"]
-Where = Literal["load", "set_epoch", "len", "iter", "step", "close", "state_dict", "load_state_dict", "model", "launch"]
+Where = Literal[
+    "load", "set_epoch", "len", "iter", "step", "close", "state_dict", "load_state_dict", "model", "launch", "train"
+]
 # What a remark is about, in a word of whoever wrote it down; the judges of the same chapter read it.
 Topic = str
 

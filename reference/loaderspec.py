@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.utils.data import ConcatDataset, IterableDataset, Subset
 
+from . import training
 from .dataloader import DataLoader
 from .dataloader2 import DataLoader2
 from .device.models import PoplarExecutor, inferenceModel, trainingModel
@@ -25,7 +26,7 @@ from .rules.splitting import splitter
 from .rules.streams import EpochSplit, shuffled
 
 # What a request may ask for beyond the loader's own arguments, and of a loader that reads ahead.
-HOOKS = ("collate_fn", "worker_init_fn", "timeout", "persistent_workers")
+HOOKS = ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler")
 TELLS = ("set_epoch",)
 AHEAD = ("buffer_size", "early_preload", "load_indefinitely", "rebatched")
 
@@ -54,6 +55,7 @@ claims: dict[str, Any] = dict(
     stream_shuffle="buffered",
     subsets=True,
     mixtures=("first_exhausted", "all_exhausted"),
+    loop="step",
 )
 
 _MODES = {
@@ -77,17 +79,19 @@ def load(request: Any) -> DataLoader:
 def loader(request: Any, method: ShuffleMethod) -> DataLoader:
     """Return one rank's loader for the request, which shuffles by the method."""
     is_stream = isinstance(request.dataset, IterableDataset)
-    dataset = _shared_out(request) if is_stream else _chosen(request)
     asked = {name: getattr(request, name, None) for name in HOOKS}
+    # torch's rule: a sampler is the order, and a batch sampler the batches, so that nothing else may say what they are.
+    is_ordered = asked["sampler"] is not None or asked["batch_sampler"] is not None
+    dataset = _shared_out(request) if is_stream else _chosen(request)
     return DataLoader(
         _options(request).shuffleMethod(method),
         dataset,
-        batch_size=request.batch_size,
+        batch_size=1 if asked["batch_sampler"] is not None else request.batch_size,
         # A stream has no order that could be changed.
-        shuffle=None if is_stream else request.shuffle,
+        shuffle=None if is_stream or is_ordered else request.shuffle,
         drop_last=request.drop_last,
         num_workers=request.num_workers,
-        auto_distributed_partitioning=not is_stream,
+        auto_distributed_partitioning=not is_stream and not is_ordered,
         # torch refuses persistent workers where there are none.
         persistent_workers=bool(asked.pop("persistent_workers")) and request.num_workers > 0,
         **{name: value for name, value in asked.items() if value is not None},
@@ -168,6 +172,12 @@ def wrong_order(request: Any) -> DataLoader2:
     """Return, if it can be had, a loader whose workers are started before they know their rank (PIPE-20)."""
     services = SequentialReadingService(_workers(request), DistributedReadingService())
     return DataLoader2(request.datapipe, reading_service=services)
+
+
+def train(request: Any) -> None:
+    """Train as the request asks."""
+    names = ("loader", "module", "optimizer", "loss", "accumulation", "epochs", "validation")
+    training.train(**{name: getattr(request, name) for name in names})
 
 
 def _workers(request: Any) -> MultiProcessingReadingService:

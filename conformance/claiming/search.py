@@ -26,7 +26,7 @@ LADDER: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("length", (True,)),
     ("shuffle", ("global", "buffered")),
     ("workers", (True,)),
-    ("hooks", ("collate_fn", "worker_init_fn", "timeout", "persistent_workers")),
+    ("hooks", ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler")),
     ("iterable_workers", ("split", "replicated")),
     ("resume", (True, "unshuffled")),
     ("end_of_epoch", ("next", "empty")),
@@ -36,7 +36,8 @@ LADDER: tuple[tuple[str, tuple[Any, ...]], ...] = (
 _OWN_CLAUSE = {"length": "COUNT-4"}
 # What nobody can find out by looking: whether a loader is meant to do it at all, or whether time may decide.
 _OF_CHAPTER_11 = ("batches", "oversized", "stream_shuffle", "subsets", "mixtures")
-NOT_LOOKED_FOR = ("assignment", "asynchronous", "device_options", "device", "launcher", "pipelines", *_OF_CHAPTER_11)
+_OF_THE_TRAINER = ("device", "launcher", "loop", "pipelines")
+NOT_LOOKED_FOR = ("assignment", "asynchronous", "device_options", *_OF_THE_TRAINER, *_OF_CHAPTER_11)
 _NEEDED = {"elastic": "resume", "end_of_epoch": "resume"}
 _OF_WORKERS = ("worker_init_fn", "timeout", "persistent_workers")
 

@@ -108,6 +108,14 @@ def _hooked(claims: Claims) -> Iterator[Scenario]:
     """Each hook that can be looked at, over three epochs."""
     words = {"collated": "collate_fn", "begun": "worker_init_fn", "lasting": "persistent_workers"}
     asked = [word for word, hook in words.items() if hook in claims.hooks]
+    ordered = [word for word, hook in (("sampler", "sampler"), ("batches", "batch_sampler")) if hook in claims.hooks]
+    for num_workers, word in product((0, 2) if claims.workers else (0,), ordered if claims.in_order else ()):
+        plain = Scenario(9, batch_size=2, num_workers=num_workers, epochs=3, conduct="hooked", details=word)
+        yield plain
+        if word == "sampler" and "drop_last" not in claims.without:
+            yield simpler(plain, drop_last=True)
+        if num_workers and may_persist(claims):
+            yield simpler(plain, persistent_workers=True)
     for num_workers in (0, 2) if claims.workers else (0,):
         for word in asked if num_workers else [each for each in asked if each == "collated"]:
             plain = Scenario(9, batch_size=2, num_workers=num_workers, epochs=3, conduct="hooked", details=word)

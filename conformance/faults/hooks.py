@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from conformance.loader import samplers
 from conformance.loader.probes import Watch
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch
@@ -18,7 +19,10 @@ def not_honoured(watch: Watch, scenario: Scenario, epochs: Sequence[Epoch]) -> s
     entries = watch.entries()
     looks = {"collated": _not_collated, "begun": _not_begun, "lasting": _not_lasting}
     found = (look(entries, watch.consumer, epochs) for word, look in looks.items() if word in scenario.words)
-    return next((told for told in found if told), "")
+    told = next((told for told in found if told), "")
+    if not told and {"sampler", "batches"} & set(scenario.words):
+        return samplers.not_followed(watch.folder, scenario, epochs)
+    return told
 
 
 def _not_collated(entries: list[Any], consumer: int, epochs: Sequence[Epoch]) -> str:

@@ -16,6 +16,8 @@ HOOKS = {
     "collated": "each call of the collate function noted",
     "begun": "each call of the worker initialiser noted",
     "lasting": "the processes of the workers noted",
+    "sampler": "a sampler of the user's own",
+    "batches": "a batch sampler of the user's own",
 }
 CONDUCTS.update(
     {

@@ -14,7 +14,7 @@ from math import prod
 from typing import Any, Protocol, cast
 
 from conformance.contract import Implementation, Request
-from conformance.loader import datasets, kinds, leaks, patience, probes, reading
+from conformance.loader import datasets, kinds, leaks, patience, probes, reading, samplers
 from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.reading import Reader
 from conformance.loader.scenario import AGING_KINDS, DEADLY, ODD_KINDS, Scenario
@@ -290,6 +290,10 @@ def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
         hooks["collate_fn"] = probes.NotingCollate(watch)
     if "begun" in scenario.words and scenario.conduct == "hooked":
         hooks["worker_init_fn"] = probes.NotingInitialiser(watch)
+    if "sampler" in scenario.words:
+        hooks["sampler"] = samplers.PassingSampler(watch.folder, scenario.samples)
+    if "batches" in scenario.words:
+        hooks["batch_sampler"] = samplers.PassingBatches(watch.folder, scenario.samples)
     dataset = watched(scenario.dataset, scenario.samples, watch)
     return Request(dataset=dataset, workdir=folder, **{**arguments, **hooks})
 

@@ -19,7 +19,7 @@ claims: dict[str, Any] = dict(
     shuffle="global",
     workers=True,
     iterable_workers="replicated",
-    hooks=("collate_fn", "worker_init_fn", "timeout", "persistent_workers"),
+    hooks=("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler"),
     epochs="set_epoch",
     length=True,
 )
@@ -93,20 +93,23 @@ def load(request: Any) -> TorchLoader:
 
 def loader_of_kind(kind: Any, request: Any) -> TorchLoader:
     """One rank's loader of a class that has DataLoader's arguments."""
-    sampler = None if isinstance(request.dataset, IterableDataset) else sampler_of(request)
+    ranked = None if isinstance(request.dataset, IterableDataset) else sampler_of(request)
+    sampler = getattr(request, "sampler", None) or ranked
+    cut: dict[str, Any] = dict(batch_size=request.batch_size, sampler=sampler, drop_last=request.drop_last)
+    if getattr(request, "batch_sampler", None) is not None:
+        # It says what a batch is, and torch takes nothing beside it that does.
+        cut = dict(batch_sampler=request.batch_sampler)
     loader: DataLoader[Any] = kind(
         request.dataset,
-        batch_size=request.batch_size,
-        sampler=sampler,
         num_workers=request.num_workers,
-        drop_last=request.drop_last,
         collate_fn=request.collate_fn,
         worker_init_fn=request.worker_init_fn,
         # Both are refused where there are no workers.
         timeout=request.timeout if request.num_workers else 0,
         persistent_workers=request.persistent_workers and request.num_workers > 0,
+        **cut,
     )
-    return TorchLoader(loader, sampler)
+    return TorchLoader(loader, ranked)
 
 
 def sampler_of(request: Any) -> DistributedSampler[Any]:

@@ -27,7 +27,7 @@ def whole_after_leaving(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
     if rank.failure and rank.failure.kind == "raised" and rank.epochs and not any(e.steps for e in rank.epochs[1:]):
         return []  # it refuses another loop, and says so
     if rank.failure:
-        return [_ended("failed-after-leaving", rank, "the next epoch, whole", "leaving a loop early is no mistake")]
+        return [ended("failed-after-leaving", rank, "the next epoch, whole", "leaving a loop early is no mistake")]
     for epoch in rank.epochs[1:]:
         if not as_undisturbed(scenario, claims, trace, epoch):
             why = "what an epoch left early had loaded belongs to no other epoch"
@@ -45,7 +45,7 @@ def two_iterators(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         return None
     (rank,) = trace.main.ranks
     if rank.failure:
-        return [_ended("failed-before-the-second", rank, "two epochs", "the first iterator is a valid request")]
+        return [ended("failed-before-the-second", rank, "two epochs", "the first iterator is a valid request")]
     for name, epoch in zip(("first", "second"), rank.epochs, strict=True):
         refused = epoch.failure is not None and epoch.failure.kind == "raised"
         if not refused and not as_undisturbed(scenario, claims, trace, epoch):
@@ -98,7 +98,7 @@ def _gone_after_an_error(scenario: Scenario, trace: Trace, rank: RankRun) -> Ver
             return None
     assert rank.failure is not None
     why = "whoever goes on after an error waits for ever"
-    return [_ended(f"{rank.failure.kind}-after-error", rank, "a whole epoch, or an error", why)]
+    return [ended(f"{rank.failure.kind}-after-error", rank, "a whole epoch, or an error", why)]
 
 
 # --- several things, one after the other ----------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def _after_others(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     if scenario.fault and failed_while_loading(rank):
         return []
     if rank.failure:
-        return [_ended("failed-after-others", rank, "the last epoch, whole", why)]
+        return [ended("failed-after-others", rank, "the last epoch, whole", why)]
     words = [*scenario.words, ""]
     failed = dict(zip(words, rank.epochs, strict=False)).get("failed")
     if failed is not None and not failed.failure:
@@ -144,16 +144,16 @@ def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdic
         return None
     (rank,) = trace.main.ranks
     if rank.failure and scenario.conduct == "dropped":
-        return [_ended("failed-when-dropped", rank, "no error", "who lets go of a loader need not close it")]
+        return [ended("failed-when-dropped", rank, "no error", "who lets go of a loader need not close it")]
     if rank.failure and rank.failure.where == "close" and scenario.conduct != "ended":
         what = "unread" if scenario.conduct == "unread" else "with a living iterator"
-        return [_ended(f"closing-{what.split()[0]}", rank, f"no error from closing it {what}", "who is done, is done")]
+        return [ended(f"closing-{what.split()[0]}", rank, f"no error from closing it {what}", "who is done, is done")]
     if rank.failure and rank.failure.where == "close":
         return [
-            _ended("closing-twice", rank, "no error from closing twice", "closing is for clean-up, which comes twice")
+            ended("closing-twice", rank, "no error from closing twice", "closing is for clean-up, which comes twice")
         ]
     if rank.failure:
-        return [_ended("failed-at-its-end", rank, "the end again", "asking once more at the end is no mistake")]
+        return [ended("failed-at-its-end", rank, "the end again", "asking once more at the end is no mistake")]
     told = rank.remark("after-end")
     if told:
         why = "an iterator that has raised StopIteration goes on raising it (Python's iterator protocol)"
@@ -168,7 +168,7 @@ def kept_batches_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
         return None
     (rank,) = trace.main.ranks
     if rank.failure:
-        return [_ended("failed-while-kept", rank, "two epochs", "a list of all batches is a valid use")]
+        return [ended("failed-while-kept", rank, "two epochs", "a list of all batches is a valid use")]
     told = rank.remark("changed")
     if told:
         why = "a batch that was handed over is the user's; a loader that reuses it says so (claim aliases)"
@@ -216,28 +216,6 @@ def _lines(epochs: tuple[Epoch, ...], notes: dict[int, str]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _ended(kind: str, rank: RankRun, expected: str, why: str) -> Finding:
+def ended(kind: str, rank: RankRun, expected: str, why: str) -> Finding:
     assert rank.failure is not None
     return Finding(kind, expected, (f"rank {rank.rank}: {rank.failure.sentence()}",), why)
-
-
-def _hooked(claims: Claims) -> bool:
-    """Whether a hook is claimed that can be looked at; all but one are for workers."""
-    of_workers = {"worker_init_fn", "persistent_workers"} & set(claims.hooks)
-    return "collate_fn" in claims.hooks or bool(claims.workers and of_workers)
-
-
-@clause("WORK-18", family="life", applies=_hooked, floor=1, twin=True)
-def hooks_are_honoured(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """What a claimed hook asks for is done, in every epoch and in every worker."""
-    if scenario.conduct != "hooked" or fails_anyway(trace):
-        return None
-    (rank,) = trace.main.ranks
-    if rank.failure:
-        return [_ended("failed-with-hooks", rank, "whole epochs", "the hooks that are asked for are claimed")]
-    told = rank.remark("hook")
-    if told:
-        name, _, text = told.partition(": ")
-        why = f"{name} is claimed: a hook that is taken and not honoured, once or always, is worse than none"
-        return [Finding(f"not-honoured-{name}", f"{name} honoured in every epoch", (f"rank 0: {text}",), why)]
-    return []

@@ -146,7 +146,7 @@ def _our_epochs(request: LoaderRequest, seed: int) -> EpochSampler:
 
 
 def _user_order(request: LoaderRequest, what: str) -> dict[str, Any]:
-    """Return torch's arguments for an order that is not ours."""
+    """Return torch's arguments for an order that is not ours: each epoch is a pass of the user's sampler (WORK-19)."""
     _require_no_partition(request, what)
     size = request.combined_batch
     # torch refuses drop_last where there are no batches; nothing is to be dropped there.

@@ -1,0 +1,154 @@
+"""Chapter 12: decides whether a training loop takes from its loader, and makes of it, what it owes."""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from conformance.contract import Claims
+from conformance.loops.passes import TOLERANCE, Pass, groups_of, is_mean, passes_of, told, told_group
+from conformance.loops.scenario import LoopScenario
+from conformance.trace import RankRun, Trace
+from conformance.trial.clause import Finding, Judge, Verdict, clause
+
+
+def loop(clause_id: str, floor: int) -> Callable[[Judge], Judge]:
+    """Register a judge of chapter 12, owed where a loop is claimed."""
+    return clause(clause_id, family="loop", applies=lambda claims: bool(claims.loop), floor=floor, dataset="none")
+
+
+def _rank(trace: Trace) -> RankRun:
+    return trace.main.ranks[0]
+
+
+@loop("LOOP-1", floor=30)
+def epochs_are_read_whole(scenario: LoopScenario, claims: Claims, trace: Trace) -> Verdict:
+    """As many passes as were asked for, each with all its micro-batches."""
+    rank, expected = _rank(trace), f"{scenario.epochs} x {scenario.micro_batches} micro-batches"
+    why = "what is not read is not trained on"
+    if rank.failure:
+        return [Finding("failed", "the loop ends by itself", (rank.failure.sentence(),), "the request can be met")]
+    passes = passes_of(rank)
+    taken = [each.batches for each in passes]
+    if taken != [scenario.micro_batches] * scenario.epochs:
+        lines = tuple(f"epoch {at}: {each} micro-batches" for at, each in enumerate(taken)) or ("no epoch",)
+        return [Finding("not-whole", expected, lines, why)]
+    return []
+
+
+@loop("LOOP-2", floor=25)
+def groups_are_steps(scenario: LoopScenario, claims: Claims, trace: Trace) -> Verdict:
+    """Each whole group of micro-batches is one step, on the mean of their losses."""
+    if not _was_read(scenario, trace) or not scenario.groups:
+        return None
+    for at, going in enumerate(passes_of(_rank(trace))):
+        groups = groups_of(scenario, going)
+        if len(going.steps) < scenario.groups or len(going.steps) > len(groups):
+            lines = tuple(f"epoch {at}, step {number}: {told(each)}" for number, each in enumerate(going.steps))
+            expected = f"a step each {scenario.accumulation} micro-batches: {scenario.groups} an epoch"
+            return [Finding("steps", expected, lines[:6] or (f"epoch {at}: no step",), "a step follows its group")]
+        for number, (gradient, group) in enumerate(zip(going.steps, groups[: scenario.groups], strict=False)):
+            # What an epoch left behind is in the next one's first step (LOOP-4).
+            if not is_mean(gradient, group) and not (at and not number and _foreign(gradient, group)):
+                expected = f"the mean of its micro-batches: {told_group(group)}"
+                why = "the learning rate is chosen for a mean over these samples"
+                return [Finding("not-the-mean", expected, (f"epoch {at}, step {number}: {told(gradient)}",), why)]
+    return []
+
+
+@loop("LOOP-3", floor=15)
+def the_rest_is_as_claimed(scenario: LoopScenario, claims: Claims, trace: Trace) -> Verdict:
+    """The last group of an epoch, if it is smaller, is a step on its own mean, or none."""
+    if not _was_read(scenario, trace) or scenario.micro_batches % scenario.accumulation == 0:
+        return None
+    passes = passes_of(_rank(trace))
+    if any(_crossed(scenario, passes)) or any(len(each.steps) < scenario.groups for each in passes):
+        return None
+    for at, going in enumerate(passes):
+        *_, rest = groups_of(scenario, going)
+        last = going.steps[scenario.groups :]
+        if claims.loop == "drop" and last:
+            seen = (f"epoch {at}, after {scenario.groups} whole groups: {told(last[0])}",)
+            return [Finding("rest-stepped", "no step on the rest", seen, 'loop="drop" says that it is left out')]
+        if claims.loop == "step" and not (len(last) == 1 and is_mean(last[0], rest)):
+            seen = (f"epoch {at}, last step: {told(last[0])}" if last else f"epoch {at}: no step on the rest",)
+            expected = f"a step on the mean of the rest: {told_group(rest)}"
+            why = "divided by the accumulation, the last samples of each epoch count for less; unstepped, not at all"
+            return [Finding("rest", expected, seen, why)]
+    return []
+
+
+@loop("LOOP-4", floor=10)
+def nothing_crosses(scenario: LoopScenario, claims: Claims, trace: Trace) -> Verdict:
+    """No gradient of one epoch is in a step of the next."""
+    if not _was_read(scenario, trace) or scenario.epochs < 2:
+        return None
+    return next(_crossed(scenario, passes_of(_rank(trace))), [])
+
+
+@loop("LOOP-5", floor=10)
+def each_epoch_is_told(scenario: LoopScenario, claims: Claims, trace: Trace) -> Verdict:
+    """The loader is told a number of its own for each epoch, before it begins."""
+    if not _was_read(scenario, trace) or scenario.epochs < 2:
+        return None
+    numbers = [each.number for each in passes_of(_rank(trace))]
+    for at, number in enumerate(numbers):
+        if number in numbers[:at]:
+            seen = (f"epoch {at} began as number {number}, as epoch {numbers.index(number)} did",)
+            why = "a loader that is not told shuffles every epoch alike"
+            return [Finding("not-told", "set_epoch(n) with another n before each epoch", seen, why)]
+    return []
+
+
+@loop("LOOP-6", floor=8)
+def validation_leaves_no_trace(scenario: LoopScenario, claims: Claims, trace: Trace) -> Verdict:
+    """The module is evaluated after each epoch, in evaluation mode; training goes on in training mode, without it."""
+    if not _was_read(scenario, trace) or "validated" not in scenario.asked:
+        return None
+    rank = _rank(trace)
+    validations = sum(value.name == "validation" for value in rank.values)
+    if validations < scenario.epochs:
+        seen = (f"{validations} validations in {scenario.epochs} epochs",)
+        return [Finding("not-validated", "one after each epoch", seen, "it was asked for")]
+    for value in rank.values:
+        if value.name in ("training", "evaluating") and value.numbers:
+            validates = value.numbers[0] >= scenario.samples
+            if validates != (value.name == "evaluating"):
+                mode, samples = f"in {value.name} mode", " ".join(str(int(each)) for each in value.numbers)
+                what = f"samples {samples}, {'of the validation' if validates else 'of the training'}, {mode}"
+                why = "dropout and batch normalisation do another thing there"
+                return [Finding("mode", "model.eval() for the validation, model.train() after it", (what,), why)]
+    for at, going in enumerate(passes_of(rank)):
+        for number, gradient in enumerate(going.steps):
+            if any(abs(share) > TOLERANCE for share in gradient[scenario.samples :]):
+                seen = (f"epoch {at}, step {number}: {told(gradient)}",)
+                why = f"samples from {scenario.samples} on are for validation alone"
+                return [Finding("trained-on-validation", "no gradient of the validation", seen, why)]
+    return []
+
+
+def _was_read(scenario: LoopScenario, trace: Trace) -> bool:
+    """Whether all epochs were read, which is LOOP-1's to say, so that steps can be compared."""
+    return (
+        not _rank(trace).failure
+        and [each.batches for each in passes_of(_rank(trace))] == [scenario.micro_batches] * scenario.epochs
+    )
+
+
+def _foreign(gradient: tuple[float, ...], group: list[list[int]]) -> bool:
+    """Whether more is in a gradient than its group: another sample, or one of its own once more."""
+    own = {sample: 1 / len(batch) / len(group) for batch in group for sample in batch}
+    return any(share > own.get(sample, 0.0) + TOLERANCE for sample, share in enumerate(gradient)) and all(
+        gradient[sample] > share - TOLERANCE for sample, share in own.items()
+    )
+
+
+def _crossed(scenario: LoopScenario, passes: list[Pass]) -> Iterator[list[Finding]]:
+    """The steps that begin an epoch with what the one before it left."""
+    for at, (before, going) in enumerate(pairwise(passes), 1):
+        if not going.steps or scenario.micro_batches % scenario.accumulation == 0:
+            continue
+        group, (*_, rest) = groups_of(scenario, going)[0], groups_of(scenario, before)
+        left = {sample for batch in rest for sample in batch} - {sample for batch in group for sample in batch}
+        if any(going.steps[0][sample] > TOLERANCE for sample in left):
+            seen = (f"epoch {at}, step 0: {told(going.steps[0])}",)
+            why = f"epoch {at - 1} left {' '.join(str(each) for each in sorted(left))} behind: zero what is not stepped"
+            yield [Finding("crossed", f"nothing but {told_group(group)}", seen, why)]

@@ -1,0 +1,103 @@
+"""A loop that is run: how many samples, in which batches, how many of them to a step, and for how many epochs."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.trace import FIELDS, SUBJECTS
+from conformance.trial import codes
+from conformance.trial.codes import PASSES, SAMPLES, fixed, number, of_words
+from conformance.trial.words import count, joined, words_of
+
+# What is asked besides, and how it reads.
+ASKED = {"validated": "a validation after each epoch"}
+VALIDATION = 3
+"""The samples of the validation; their numbers follow those of the training."""
+
+
+@dataclass(frozen=True)
+class LoopScenario:
+    """A loop over `samples` samples; `asked` are words of ASKED, `seed` is that of the loader's order."""
+
+    samples: int
+    batch_size: int = 1
+    accumulation: int = 1
+    epochs: int = 1
+    seed: int = 0
+    asked: frozenset[str] = frozenset()
+
+    variant = "none"
+    waits = False
+
+    @property
+    def micro_batches(self) -> int:
+        """The batches of an epoch."""
+        return -(-self.samples // self.batch_size)
+
+    @property
+    def groups(self) -> int:
+        """The whole groups of an epoch, each of which is one step."""
+        return self.micro_batches // self.accumulation
+
+    @property
+    def size(self) -> tuple[Any, ...]:
+        """What cases are compared by when the smallest is looked for."""
+        return (self.samples, self.batch_size, self.accumulation, self.epochs, self.code)
+
+    @property
+    def code(self) -> str:
+        """The scenario as a short word without spaces, which `from_code` reads."""
+        return codes.write(_PARTS, self)
+
+    def batches(self, epoch: int) -> list[list[int]]:
+        """The samples of each micro-batch when the loader was told that it is this epoch."""
+        order = list(range(self.samples))
+        random.Random(f"{self.seed} {epoch}").shuffle(order)
+        return [order[start : start + self.batch_size] for start in range(0, self.samples, self.batch_size)]
+
+    def describe(self) -> str:
+        """The scenario in the words of a report: ``7 samples, micro-batch 1, a step each 3, 2 epochs``."""
+        words = [count(self.samples, "sample"), f"micro-batch {self.batch_size}"]
+        words += [f"a step each {count(self.accumulation, 'micro-batch')}"]
+        words += [count(self.epochs, "epoch")] if self.epochs > 1 else []
+        return ", ".join([*words, *(text for word, text in ASKED.items() if word in self.asked)])
+
+    def fields(self) -> dict[str, Any]:
+        """The scenario as JSON stores it: its numbers stand under the names of a loader's."""
+        own = {name: getattr(self, own) for name, own in _STORED.items()}
+        return {**FIELDS, **own, "subject": "loop", "details": joined(self.asked, ASKED)}
+
+
+# The names under which JSON stores the fields, in the place of `asked` a text.
+_STORED = {
+    "samples": "samples",
+    "batch_size": "batch_size",
+    "gradient_accumulation": "accumulation",
+    "epochs": "epochs",
+    "seed": "seed",
+}
+_PARTS = (
+    number("n", "samples", most=SAMPLES),
+    number("b", "batch_size"),
+    number("g", "accumulation", 1),
+    number("e", "epochs", 1, most=PASSES),
+    number("s", "seed", 0, least=0),
+    fixed("loop"),
+    of_words("asked", ASKED),
+)
+
+
+def from_code(code: str) -> LoopScenario:
+    """The scenario of a `code`. ValueError, with the part that can't be read, if it is none."""
+    scenario = LoopScenario(**codes.read(_PARTS, code, "n7,b1,g3,e2,loop"))
+    codes.check_words(scenario.asked, ASKED, code)
+    return scenario
+
+
+def _from_fields(fields: Mapping[str, Any]) -> LoopScenario:
+    own = {own: fields[name] for name, own in _STORED.items()}
+    return LoopScenario(**own, asked=frozenset(words_of(fields["details"])))
+
+
+SUBJECTS["loop"] = _from_fields

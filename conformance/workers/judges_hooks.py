@@ -1,0 +1,53 @@
+"""Chapter 4, hooks: the judges of WORK-18 and WORK-19, on what a request hands over and the loader is to use."""
+
+from conformance.contract import Claims
+from conformance.loader.judging import fails_anyway
+from conformance.loader.scenario import Scenario
+from conformance.trace import Trace
+from conformance.trial.clause import Finding, Verdict, clause
+from conformance.workers.judges_life import ended
+
+_ORDERS = ("sampler", "batch_sampler")
+
+
+def _hooked(claims: Claims) -> bool:
+    """Whether a hook is claimed that can be looked at; all but one are for workers."""
+    of_workers = {"worker_init_fn", "persistent_workers"} & set(claims.hooks)
+    return "collate_fn" in claims.hooks or bool(claims.workers and of_workers)
+
+
+@clause("WORK-18", family="life", applies=_hooked, floor=1, twin=True)
+def hooks_are_honoured(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """What a claimed hook asks for is done, in every epoch and in every worker."""
+    if scenario.conduct != "hooked" or _is_ordered(scenario) or fails_anyway(trace):
+        return None
+    (rank,) = trace.main.ranks
+    if rank.failure:
+        return [ended("failed-with-hooks", rank, "whole epochs", "the hooks that are asked for are claimed")]
+    told = rank.remark("hook")
+    if told:
+        name, _, text = told.partition(": ")
+        why = f"{name} is claimed: a hook that is taken and not honoured, once or always, is worse than none"
+        return [Finding(f"not-honoured-{name}", f"{name} honoured in every epoch", (f"rank 0: {text}",), why)]
+    return []
+
+
+@clause("WORK-19", family="life", applies=lambda claims: bool({*_ORDERS} & {*claims.hooks}), floor=1, twin=True)
+def samplers_are_followed(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Each epoch is one pass over the sampler, or over the batch sampler, that the request has."""
+    if scenario.conduct != "hooked" or not _is_ordered(scenario) or fails_anyway(trace):
+        return None
+    (rank,) = trace.main.ranks
+    if rank.failure:
+        return [ended("failed-with-a-sampler", rank, "whole epochs", "the hooks that are asked for are claimed")]
+    told = rank.remark("hook")
+    if told:
+        name, _, text = told.partition(": ")
+        expected = "the lists of one pass as steps" if name == "batch_sampler" else "the indices of one pass, in order"
+        why = f"{name} is claimed: which samples come, how often and when, is then its choice alone"
+        return [Finding(f"not-followed-{name}", expected, tuple(f"rank 0: {each}" for each in text.split("; ")), why)]
+    return []
+
+
+def _is_ordered(scenario: Scenario) -> bool:
+    return bool({"sampler", "batches"} & set(scenario.words))

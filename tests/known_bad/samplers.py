@@ -1,0 +1,80 @@
+"""Loaders that are given a sampler, or a batch sampler, and take from it what they like (chapter 4, WORK-19)."""
+
+from typing import Any, ClassVar
+
+from tests.known_bad.life import LIFE
+from tests.known_bad.pool import HOOKS, BadPool, Pool
+
+SAMPLED = dict(workers=True, hooks=(*HOOKS, "sampler", "batch_sampler"))
+
+
+class Sampled(Pool):
+    """A loader that follows the user's sampler: correct."""
+
+    claims: ClassVar[dict[str, Any]] = {**Pool.claims, **SAMPLED}
+
+    def taken(self) -> list[int]:
+        """The indices of the sampler's next pass."""
+        return [*self.request.sampler]
+
+    def batched(self) -> list[list[int]]:
+        """The batches of the batch sampler's next pass."""
+        return [[*batch] for batch in self.request.batch_sampler]
+
+    def steps(self) -> list[list[int]]:
+        """As the user says, where there is one who says it."""
+        if self.request.batch_sampler is not None:
+            return self.batched()
+        return super().steps() if self.request.sampler is None else self.cut(self.taken())
+
+
+class BadSampled(Sampled, BadPool):
+    """Such a loader with one fault."""
+
+    claims, families = SAMPLED, LIFE
+
+
+class KeepsTheFirstPass(BadSampled):
+    """The sampler is asked once, and each later epoch is the first one again. (No public report.)"""
+
+    clause, smallest = "WORK-19", "n4,w1,b1,drop,e2,hooked,with=sampler"
+
+    def taken(self) -> list[int]:
+        self.first = getattr(self, "first", None) or super().taken()
+        return self.first
+
+
+class LeavesOutRepeats(BadSampled):
+    """What a sampler gives twice comes once: it is taken for a permutation. (No public report.)"""
+
+    clause, smallest = "WORK-19", "n6,w1,b1,drop,hooked,with=sampler"
+
+    def taken(self) -> list[int]:
+        return list(dict.fromkeys(super().taken()))
+
+
+class SortsWhatItIsGiven(BadSampled):
+    """Indices are sorted, since a disk likes that. (No public report.)"""
+
+    clause, smallest = "WORK-19", "n4,w1,b1,drop,e2,hooked,with=sampler"
+
+    def taken(self) -> list[int]:
+        return sorted(super().taken())
+
+
+class CutsTheBatchesAgain(BadSampled):
+    """The lists of a batch sampler are joined, and cut by batch_size. (No public report.)"""
+
+    clause, smallest = "WORK-19", "n6,w1,b1,keep,hooked,with=batches"
+
+    def batched(self) -> list[list[int]]:
+        return self.cut([index for batch in super().batched() for index in batch])
+
+
+class DropsTheSmallBatch(BadSampled):
+    """drop_last drops the batch sampler's small batches as well. (No public report.)"""
+
+    clause, smallest = "WORK-19", "n1,w1,b2,keep,hooked,with=batches"
+
+    def batched(self) -> list[list[int]]:
+        return [batch for batch in super().batched() if len(batch) >= self.request.batch_size]
