@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 
 _LOOK = 0.05
+# A process that waits for a disk is killed only when that answers.
+_DEATH = 10.0
 
 
 class Family:
@@ -33,12 +35,17 @@ class Family:
 
     def end(self, patience: float) -> None:
         """Those that SIGTERM has not ended after so many seconds are killed."""
+        if not self._gone_within(patience):
+            self.signal(signal.SIGKILL)
+            self._gone_within(_DEATH)
+
+    def _gone_within(self, patience: float) -> bool:
         until = time.monotonic() + patience
         while self._there():
             if time.monotonic() > until:
-                self.signal(signal.SIGKILL)
-                return
+                return False
             time.sleep(_LOOK)
+        return True
 
     def _there(self) -> list[int]:
         now = dict(_everyone())
@@ -62,4 +69,4 @@ def _from_proc(path: Path) -> tuple[int, tuple[int, str]] | None:
     except OSError:
         return None
     state, parent, start = fields[0], int(fields[1]), fields[19]
-    return None if state == "Z" else (int(path.parent.name), (parent, start))
+    return None if state in "ZX" else (int(path.parent.name), (parent, start))
