@@ -19,11 +19,11 @@ class Family:
     """A process and all that it started, as they are now. A process id that is used again is told by its start."""
 
     def __init__(self, root: int) -> None:
-        everyone = dict(_everyone())
-        self._members = {root: everyone.get(root, (0, ""))[1]}
+        alive = dict(everyone())
+        self._members = {root: alive.get(root, (0, ""))[1]}
         grown = True
         while grown:
-            born = {pid: start for pid, (parent, start) in everyone.items() if parent in self._members}
+            born = {pid: start for pid, (parent, start) in alive.items() if parent in self._members}
             grown = not born.keys() <= self._members.keys()
             self._members |= born
 
@@ -48,11 +48,11 @@ class Family:
         return True
 
     def _there(self) -> list[int]:
-        now = dict(_everyone())
+        now = dict(everyone())
         return [pid for pid, start in self._members.items() if pid in now and now[pid][1] == start]
 
 
-def _everyone() -> list[tuple[int, tuple[int, str]]]:
+def everyone() -> list[tuple[int, tuple[int, str]]]:
     """Of each process that lives: its id, its parent's, and when it was started, in whichever unit."""
     if Path("/proc/self/stat").exists():
         found = [_from_proc(path) for path in Path("/proc").glob("[0-9]*/stat")]
