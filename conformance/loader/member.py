@@ -54,7 +54,7 @@ class Reading:
 
     @property
     def place(self) -> int:
-        """The number behind the conduct's @, or 0."""
+        """The number after the conduct's @, or 0."""
         return place_of(self.scenario.conduct) if "@" in self.scenario.conduct else 0
 
     def load(self) -> Any:
@@ -119,7 +119,7 @@ def read_once(implementation: Implementation, task: Task, workdir: str) -> RankR
 
 
 def watching_leaks(once: Callable[[], RankRun], workdir: str, deadly: bool = False) -> RankRun:
-    """Do it again and again in this process: what later rounds leave behind goes into the remarks.
+    """Do it repeatedly in this process: what later rounds leave behind goes into the remarks.
 
     `deadly`: a worker dies on the way. LEAK-3 says nothing of the files of what died at once.
     """
