@@ -144,6 +144,13 @@ def test_each_worker_of_an_iterable_dataset_has_its_own_last_batch(tmp_path: Pat
     assert [("BATCH-2", "sizes")] == found(verdict)
 
 
+def test_several_records_that_were_cut_are_told_as_several(tmp_path: Path) -> None:
+    """A job that hangs is ended on all ranks."""
+    for rank in range(2):
+        start(tmp_path, [whole(EVEN[rank], how="")], rank, 2, close=False)
+    assert audited(tmp_path).notes[0].startswith("the records of rank 0 and rank 1 were cut (")
+
+
 def test_ranks_that_never_came_are_the_first_line(tmp_path: Path) -> None:
     """WORLD_SIZE is what the job said, and what did not come is not missing."""
     start(tmp_path, [whole(EVEN[0])], 0, 3, length=32)
