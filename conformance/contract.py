@@ -61,6 +61,8 @@ class Request:
     its steps. Those from `buffer_size` on say how an asynchronous loader reads ahead: at most so
     many steps beyond the one that the consumer holds (0: as many as it likes), already before the first iterator is
     made, into the next epoch before that is asked for, and in small batches that are joined to full steps.
+    `shards` is asked for only where the claim `drops` is made: how many samples lie in each file, in their order.
+    `weights`, if they are among the hooks, say how much oftener one sample is drawn than another; None: all alike.
     """
 
     dataset: Any
@@ -86,6 +88,8 @@ class Request:
     early_preload: bool = False
     load_indefinitely: bool = True
     rebatched: bool = False
+    shards: tuple[int, ...] = ()
+    weights: tuple[float, ...] | None = None
 
     @property
     def combined_batch(self) -> int:
@@ -98,7 +102,7 @@ class Claims:
     """What an implementation promises (specs/README.md, "Claims"). None or False: not promised, so not judged."""
 
     datasets: tuple[str, ...] = ("map",)
-    ranks: Literal["explicit", "process_group"] = "explicit"
+    ranks: Literal["explicit", "process_group"] | None = "explicit"
     when_dropping: Policy | None = None
     when_keeping: Policy | None = None
     layout: Literal["contiguous", "strided"] | None = None
@@ -123,6 +127,10 @@ class Claims:
     pipelines: tuple[str, ...] = ()
     loop: Literal["step", "drop"] | None = None
     without: tuple[str, ...] = ()
+    equal_steps: bool = False
+    drops: Literal["per-shard"] | None = None
+    sampling: Literal["replacement"] | None = None
+    lookahead: Literal[0, 1] = 0
 
     def policy(self, drop_last: bool) -> Policy | None:
         """What becomes of the remainder, or None where nothing is promised."""
@@ -185,7 +193,7 @@ class Implementation:
 
 # Claims that have one of some values.
 VALUES: dict[str, tuple[Any, ...]] = {
-    "ranks": ("explicit", "process_group"),
+    "ranks": ("explicit", "process_group", None),
     "when_dropping": ("drop", "pad", "uneven", "once"),
     "when_keeping": ("drop", "pad", "uneven", "once"),
     "assignment": ("static", "dynamic"),
@@ -200,6 +208,9 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "launcher": (False, True, "settings"),
     "loop": ("step", "drop"),
     "resume": (False, True, "unshuffled"),
+    "drops": ("per-shard",),
+    "sampling": ("replacement",),
+    "lookahead": (0, 1),
     **dict.fromkeys(
         (
             "workers",
@@ -208,6 +219,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
             "asynchronous",
             "elastic",
             "in_order",
+            "equal_steps",
         ),
         (False, True),
     ),
@@ -215,7 +227,11 @@ VALUES: dict[str, tuple[Any, ...]] = {
 # Claims that take any of some names.
 CHOICES = {
     "datasets": ("map", "iterable"),
-    "hooks": ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler", *AHEAD),
+    "hooks": (
+        *("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler"),
+        *AHEAD,
+        "weights",
+    ),
     "device": ("training", "inference", "outputs", "synthetic", "ranks"),
     "pipelines": ("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
 }
@@ -229,8 +245,8 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
     """The claims of an adapter's dict. AdapterError, with value, rule and fix, if it says what can't be."""
     if not isinstance(given, Mapping | None):
         raise AdapterError(f"claims is {given!r}, but must be a dict such as dict(when_keeping='pad'); make it one")
-    # None withdraws a claim, wherever it comes from: what is left is the default.
-    fields = {name: value for name, value in (given or {}).items() if value is not None}
+    # None withdraws a claim, wherever it comes from: what is left is the default. Of ranks it says that there are none.
+    fields = {name: value for name, value in (given or {}).items() if value is not None or name == "ranks"}
     mistakes = [*_unknown(list(given or {})), *_not_among(fields)]
     if mistakes:
         raise AdapterError("; ".join(mistakes))
@@ -238,6 +254,10 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
         if name in fields:
             chosen = _names_in(fields[name])
             fields[name] = tuple(choice for choice in choices if choice in chosen)
+    if "ranks" in fields and fields["ranks"] is None:
+        fields["without"] = tuple(
+            choice for choice in LIMITS["without"] if choice in ("ranks", *fields.get("without", ()))
+        )
     _refuse_contradictions(fields)
     return Claims(**fields)
 
@@ -302,11 +322,61 @@ def _refuse_contradictions(fields: dict[str, Any]) -> None:
         raise AdapterError(
             f"the claims contradict each other: the hook {ahead[0]!r} needs asynchronous=True; claim both or neither"
         )
+    if "ranks" in fields and fields["ranks"] is None and fields.get("assignment") == "dynamic":
+        raise AdapterError(
+            "the claims contradict each other: ranks=None says that there is one process, and assignment='dynamic' "
+            "what ranks take from each other; claim one of them"
+        )
     for name in ("layout", "resume"):
         if fields.get(name) and fields.get("assignment") == "dynamic":
             raise AdapterError(
                 f"the claims contradict each other: with assignment='dynamic' which rank has a sample hangs on time, "
                 f"so that {name} promises nothing; claim one of them"
             )
+    _refuse_unequal_policies(fields)
+    _refuse_other_draws(fields)
     if fields.get("layout") and "map" not in fields.get("datasets", ("map",)):
         raise AdapterError("the claims contradict each other: layout needs 'map' in datasets; claim both or neither")
+
+
+def _refuse_unequal_policies(fields: dict[str, Any]) -> None:
+    """Policies by which one rank has a step more than another, and those that bound what `drops` bounds otherwise."""
+    for name in ("equal_steps", "drops"):
+        nothing = "map" not in fields.get("datasets", ("map",)) and not fields.get("iterable_workers")
+        if fields.get(name) and (nothing or "ranks" in fields.get("without", ())):
+            raise AdapterError(
+                f"the claims contradict each other: {name}={fields[name]!r} speaks of datasets that ranks share, and "
+                f"here is none: no 'map' in datasets, no iterable_workers, or no ranks; leave {name} out"
+            )
+    for name in ("when_dropping", "when_keeping"):
+        policy = fields.get(name)
+        if fields.get("equal_steps") and (policy == "uneven" or (policy == "once" and name == "when_keeping")):
+            raise AdapterError(
+                f"the claims contradict each other: {name}={policy!r} gives one rank a sample more, and so a step "
+                f"more, which equal_steps=True denies; claim one of them"
+            )
+        if fields.get("drops") and policy:
+            raise AdapterError(
+                f"the claims contradict each other: {name}={policy!r} bounds what is dropped by the ranks, and "
+                f"drops={fields['drops']!r} by the files; claim one of them"
+            )
+
+
+def _refuse_other_draws(fields: dict[str, Any]) -> None:
+    """A shuffle beside sampling, which both say what a shuffled epoch is; nothing to draw from; two lookaheads."""
+    if fields.get("sampling") and fields.get("shuffle"):
+        raise AdapterError(
+            f"the claims contradict each other: with shuffle={fields['shuffle']!r} a shuffled epoch holds each sample "
+            f"once, and with sampling={fields['sampling']!r} it is drawn; claim one of them"
+        )
+    if fields.get("sampling") and "map" not in fields.get("datasets", ("map",)):
+        raise AdapterError("the claims contradict each other: sampling needs 'map' in datasets; claim both or neither")
+    if fields.get("lookahead") and fields.get("asynchronous"):
+        raise AdapterError(
+            "the claims contradict each other: how far an asynchronous loader reads ahead is asked of it (the hook "
+            "'buffer_size'), and lookahead=1 is said of one that is not; claim one of them"
+        )
+    if "weights" in fields.get("hooks", ()) and not fields.get("sampling"):
+        raise AdapterError(
+            "the claims contradict each other: the hook 'weights' needs sampling='replacement'; claim both or neither"
+        )

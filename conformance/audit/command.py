@@ -4,11 +4,13 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from conformance.audit.accepted import Unfit
+from conformance.audit.accepting import accepting
 from conformance.audit.engines import NoEngine, engine
 from conformance.audit.page import write_page
 from conformance.audit.partial import NoPartial, merged, read_partial, write_partial
@@ -55,22 +57,24 @@ def audit(given: argparse.Namespace) -> int:
             return EXIT_WRITTEN
     except (NoPartial, NoEngine, OSError) as error:
         return _usage(str(error))
-    verdict = judged(summary, given.same_data)
     try:
+        verdict, told = accepting(judged(summary, given.same_data))
         page = write_page(summary, verdict, given.html) if given.html else None
-    except OSError as error:
+    except (Unfit, OSError) as error:
         return _usage(str(error))
-    print(as_json(verdict) if given.json else shown(verdict))
+    print(as_json(verdict, told) if given.json else "\n".join([shown(verdict), *told]))
     if page is not None and not given.json:
         print(f"picture: {page}")
     return verdict.exit_code
 
 
-def as_json(verdict: Verdict) -> str:
-    """The verdict as a JSON object: loaders with their findings and notes, and what is said of the record."""
+def as_json(verdict: Verdict, acceptances: Sequence[str] = ()) -> str:
+    """The verdict as a JSON object: loaders with their findings and notes, and what is said of the record and of
+    acceptances.
+    """
     loaders = [{**asdict(group), "key": list(group.key)} for group in verdict.groups]
     told: dict[str, Any] = {"schema": 1, "recorded": verdict.recorded, "notes": verdict.notes, "loaders": loaders}
-    return json.dumps(told, indent=2)
+    return json.dumps({**told, "acceptances": list(acceptances)}, indent=2)
 
 
 def _gathered(folder: Path, name: str) -> Summary:

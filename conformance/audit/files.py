@@ -34,6 +34,7 @@ class Skimmed:
     loaders: int = 0
     made: list[tuple[str, int, int]] = field(default_factory=list)  # key, worker, where in the file
     workers: list[dict[str, Any]] = field(default_factory=list)
+    unnamed: list[str] = field(default_factory=list)  # why it could not be told who samples are
     iterators: list[str] = field(default_factory=list)  # the keys of its epochs
     rank: int = -1
     attempt: int = 0
@@ -70,6 +71,8 @@ def _note(found: Skimmed, fact: dict[str, Any]) -> None:
         found.loaders += 1
     elif what == "worker":
         found.workers.append(fact)
+    elif what == "unnamed":
+        found.unnamed.append(str(fact.get("why", "")))
 
 
 def place(files: list[Skimmed]) -> None:

@@ -16,6 +16,8 @@ from conformance.audit.counts import DENSE
 from conformance.audit.files import Cursor, Made, Skimmed, place, skim
 from conformance.audit.partial import ordered
 from conformance.audit.summary import (
+    HEAD_SAMPLES,
+    HEAD_STEPS,
     Epoch,
     EpochKey,
     Group,
@@ -79,7 +81,9 @@ def _by_iterator(skimmed: list[Skimmed]) -> dict[str, list[dict[str, Any]]]:
 def _process(file: Skimmed, end: End, lost: list[str]) -> Process:
     facts = {name: value for name, value in sorted(file.hello.items()) if name not in ("token", "time")}
     facts["start"], facts["last"], facts["loaders"] = file.start, file.last, file.loaders
-    return Process(file.token, file.rank, file.attempt, facts, end.state, end.why, lost, bool(file.epochs))
+    return Process(
+        file.token, file.rank, file.attempt, facts, end.state, end.why, lost, bool(file.epochs), file.unnamed
+    )
 
 
 def _make_room(summary: Summary, touched: set[int]) -> None:
@@ -92,7 +96,7 @@ def _make_room(summary: Summary, touched: set[int]) -> None:
 
 
 # The facts that are read here, each by a method of its name; others are passed over.
-_OF_EPOCHS = ("epoch", "end", "unread", "skipped", "drew", "content", "worker_died")
+_OF_EPOCHS = ("epoch", "end", "unread", "skipped", "drew", "content", "worker_died", "crash")
 _TOLD = ("loader", *_OF_EPOCHS, "failed", "lost", "same_data", "limit")
 
 
@@ -111,6 +115,7 @@ class _Reader:
         self._loaders: dict[int, tuple[GroupKey, dict[str, Any]]] = {}
         self._groups: dict[GroupKey, _OneLine] = {}
         self._open: dict[tuple[int, int], _Open] = {}
+        self._left: dict[tuple[int, int], RankSeen] = {}
 
     def read_on(self) -> bool:
         """Take in some more of the file; whether there is more."""
@@ -186,9 +191,23 @@ class _Reader:
             opened.add(block.ids, block.sizes, block.workers)
 
     def _end(self, fact: dict[str, Any]) -> None:
-        opened = self._open.pop((int(fact.get("loader", 0)), int(fact.get("epoch", 0))), None)
-        if opened is not None:
-            opened.seen.how = str(fact.get("how", ""))
+        number = int(fact.get("loader", 0))
+        opened = self._open.pop((number, int(fact.get("epoch", 0))), None)
+        if opened is None:
+            return
+        opened.seen.how = str(fact.get("how", ""))
+        if opened.seen.how == "left":
+            self._left[number, int(fact.get("epoch", 0))] = opened.seen
+        if opened.seen.how == "left" and not opened.seen.steps and opened.seen.facts.get("restored"):
+            # An iterator that was made to find that its state is that of an epoch's end: torchdata makes another one.
+            opened.forget()
+            self._groups[self._loaders[number][0]].epochs -= 1
+
+    def _crash(self, fact: dict[str, Any]) -> None:
+        seen = self._left.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        if seen is not None:
+            seen.how = f"crash: {fact.get('why', '')}"
+            seen.facts["crashed"] = fact.get("time", 0)
 
     def _unread(self, fact: dict[str, Any]) -> None:
         opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
@@ -286,6 +305,12 @@ class _Open:
         self._length = length
         self._order = Order(seen, narrow=0 < length <= 1 << 32)
 
+    def forget(self) -> None:
+        """It was no epoch."""
+        del self.epoch.ranks[self.rank]
+        if not self.epoch.ranks:
+            del self.group.epochs[self.key]
+
     def add(self, ids: npt.NDArray[Any], sizes: npt.NDArray[Any], workers: npt.NDArray[np.int16]) -> None:
         """Batches that came, in their order."""
         if not len(sizes):
@@ -341,8 +366,8 @@ class _Open:
 
     def _note_head(self, ids: npt.NDArray[Any], ends: npt.NDArray[np.int64]) -> None:
         starts = np.concatenate([[0], ends[:-1]])
-        for step in range(min(4 - len(self.seen.head), len(ends))):
-            some = ids[starts[step] : ends[step]][:8]
+        for step in range(min(HEAD_STEPS - len(self.seen.head), len(ends))):
+            some = ids[starts[step] : ends[step]][:HEAD_SAMPLES]
             self.seen.head.append([_hexadecimal(row) for row in some] if ids.ndim == 2 else some.tolist())
 
     def _note_workers(

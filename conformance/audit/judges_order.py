@@ -37,12 +37,12 @@ def _same_order(view: View) -> Iterator[Finding]:
                 "note", "few-orders", f"{count(common, 'sample')} are too few to tell whether orders differ"
             )
         return
-    in_order = any(ascending(seen) for seen in first.ranks.values())
-    if view.by_content and not first.evaluation and view.facts.get("shuffle") is not False:
+    unshuffled = view.facts.get("shuffle") is False or view.facts.get("sampler") == "SequentialSampler"
+    if first.evaluation or unshuffled or any(ascending(seen) for seen in first.ranks.values()):
+        return
+    if not _has_order(view):
         text = f"{second.name} came in the order of {first.name}: it is not shuffled, or always alike"
         yield view.at_loader("note", "same-order", text)
-    unshuffled = view.facts.get("shuffle") is False or view.facts.get("sampler") == "SequentialSampler"
-    if view.by_content or in_order or unshuffled or first.evaluation:
         return
     ranks = f" on {'both' if len(first.ranks) == 2 else 'all'} ranks" if len(first.ranks) > 1 else ""
     which = f"{second.name} came in the order of {first.name}"
@@ -60,6 +60,11 @@ def _same_order(view: View) -> Iterator[Finding]:
         advice=advice,
         worst=7,
     )
+
+
+def _has_order(view: View) -> bool:
+    """Whether ids are in the order of a dataset that a sampler left: of other loaders nobody promised a shuffle."""
+    return view.facts.get("kind") == "map" and view.facts.get("ids", "index") != "content"
 
 
 def _never_reached(view: View) -> Iterator[Finding]:
@@ -85,7 +90,8 @@ def _never_reached(view: View) -> Iterator[Finding]:
 
 
 def _alike(one: EpochView, other: EpochView) -> bool:
-    ranks = set(one.ranks) & set(other.ranks)
+    # A rank that was killed early may have had nothing yet.
+    ranks = [rank for rank in one.ranks if rank in other.ranks and one.ranks[rank].rows and other.ranks[rank].rows]
     return bool(ranks) and all(_in_common(one.ranks[rank], other.ranks[rank]) > 1 for rank in ranks)
 
 

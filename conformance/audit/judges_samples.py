@@ -146,7 +146,11 @@ def _at(epoch: EpochView, key: str, text: str, worst: int) -> Finding:
 
 def _heads(epoch: EpochView, most: int = 3) -> tuple[str, ...]:
     """How the epoch begins on some ranks."""
-    return tuple(f"{epoch.view.who(rank)}: {head(seen)}" for rank, seen in list(epoch.ranks.items())[:most])
+    lines = [f"{epoch.view.who(rank)}: {head(seen)}" for rank, seen in list(epoch.ranks.items())[:most]]
+    if epoch.view.by_content:
+        named = "ids= of record()" if epoch.view.facts.get("kind") == "wrapped" else "--id-field F"
+        lines.append(f"(hashes of contents: {named} shows a field instead)")
+    return tuple(lines)
 
 
 def _excerpt(epoch: EpochView) -> tuple[str, ...]:

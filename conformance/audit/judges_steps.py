@@ -1,10 +1,15 @@
 """Steps, sizes and ends: the judges over how many batches came, how large they were, and how an epoch ended."""
 
+import re
 from collections.abc import Iterator
 
 from conformance.audit.summary import RankSeen
 from conformance.audit.view import EpochView, Finding, View, listed, samples
 from conformance.trial.words import count
+
+# What torch says of an exception in a worker, which it raises again.
+_RAISED = re.compile(r"Caught \w+ in DataLoader worker process (\d+)")
+_MOST = 300
 
 
 def judge(epoch: EpochView) -> Iterator[Finding]:
@@ -122,18 +127,45 @@ def _ends(epoch: EpochView) -> Iterator[Finding]:
     failed = {rank: seen for rank, seen in epoch.epoch.ranks.items() if seen.how.startswith("error")}
     for rank, seen in list(failed.items())[:1]:
         text = seen.how.removeprefix("error: ")
-        if "DataLoader worker" in text:
+        raised = _RAISED.search(text)
+        if raised:
+            yield _failed(epoch, f"worker {raised[1]} of {epoch.view.who(rank)} raised", seen.steps, text)
+        elif "DataLoader worker" in text:
             if not died:
                 yield _died(epoch, f"a worker of {epoch.view.who(rank)}", seen.steps, text)
         else:
-            told = f"the loader failed at step {seen.steps} of {epoch.view.who(rank)}: {text[:160]}"
-            yield epoch.at_loop("COUNT-7", "failed", told, worst=7)
+            yield _failed(epoch, f"the loader of {epoch.view.who(rank)} raised", seen.steps, text)
+    yield from _crashed(epoch)
     yield from _not_to_the_end(epoch)
 
 
+def _failed(epoch: EpochView, who: str, steps: int, text: str) -> Finding:
+    """What was raised stands in the last line; where, in those before it."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    where = [line for line in lines if line.startswith('File "')]
+    reason = lines[-1] if lines else "an exception without a word"
+    more = (where[-1],) if where else ()
+    return epoch.at_loop("COUNT-7", "failed", f"{who} at step {steps}: {reason[:_MOST]}", excerpt=more, worst=7)
+
+
 def _died(epoch: EpochView, who: str, step: int, why: str) -> Finding:
-    text = f"{who} died after step {step}" + (f": {why[:160]}" if why else "")
+    text = f"{who} died after step {step}" + (f": {why[:_MOST]}" if why else "")
     return epoch.at_loop("COUNT-7", "worker-died", text, advice="look at its memory, and at what it imports", worst=8)
+
+
+def _crashed(epoch: EpochView) -> Iterator[Finding]:
+    """The job's own exception is no fault of the loader's, and why the epoch has no end."""
+    crashed = [rank for rank, seen in epoch.epoch.ranks.items() if seen.how.startswith("crash")]
+    if not crashed:
+        return
+    # What comes later is, on other ranks, that this one is gone.
+    first, *others = sorted(crashed, key=lambda rank: epoch.epoch.ranks[rank].facts.get("crashed", 0))
+    seen = epoch.epoch.ranks[first]
+    why = "".join(seen.how.removeprefix("crash: ").splitlines()[-1:])[:_MOST]
+    who = f" on {_ranks(epoch, [first])}" if epoch.view.where(first) else ""
+    who += f" (then on {_ranks(epoch, sorted(others))})" if others else ""
+    told = f"the job ended with an exception after {count(seen.steps, 'step')}{who}: {why}"
+    yield epoch.at_loop("note", "crash", f"{told}. What did not come is not judged")
 
 
 def _not_to_the_end(epoch: EpochView) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from conformance.audit.picture import Cell, Picture, Strip, picture
 from conformance.audit.summary import Summary
 from conformance.audit.text import place
 from conformance.audit.verdict import Judged, Verdict
-from conformance.audit.view import Finding, View, epoch_name
+from conformance.audit.view import Finding, View
 from conformance.report.html.element import Html, element, joined
 from conformance.report.html.page import Section, document
 from conformance.report.spec_text import clause_texts
@@ -24,6 +24,7 @@ _STYLE = """
 .strip text { fill: var(--quiet); font: 11px system-ui, sans-serif; }
 .once { fill: var(--good); } .again { fill: var(--bad); } .mixed { fill: var(--warn); } .unknown { fill: var(--line); }
 .none { fill: none; stroke: var(--line); stroke-dasharray: 2 2; }
+.restart { stroke: currentColor; stroke-width: 2; }
 .key { display: inline-block; width: 0.9rem; height: 0.9rem; margin-right: 0.4rem; border-radius: 2px; }
 .key.once { background: var(--good); } .key.again { background: var(--bad); } .key.mixed { background: var(--warn); }
 .key.unknown { background: var(--line); } .key.none { border: 1px dashed var(--line); }
@@ -59,7 +60,12 @@ def page(summary: Summary, verdict: Verdict, base: Path) -> str:
 def _verdict(verdict: Verdict) -> Html:
     found = len(verdict.findings)
     words = f"{count(len(verdict.groups), 'loader')}, {count(found, 'finding')}"
-    return joined([element("style", Html(_STYLE)), element("p", words, class_=f"verdict {'bad' if found else 'good'}")])
+    return joined(
+        [
+            element("style", Html(_STYLE)),
+            element("p", words, class_=f"verdict {'bad' if verdict.exit_code else 'good'}"),
+        ]
+    )
 
 
 def _pictures(summary: Summary, verdict: Verdict, base: Path) -> list[Html]:
@@ -82,7 +88,7 @@ def _loader(group: Judged, drawn: Picture, base: Path) -> Html:
 
 def _strip(strip: Strip) -> Html:
     never = "" if strip.never is None else f", {strip.never:,} never"
-    told = f"{epoch_name(strip.key)}: {strip.once:,} samples once, {strip.again:,} more than once{never}"
+    told = f"{strip.name}: {strip.once:,} samples once, {strip.again:,} more than once{never}"
     return (
         element("div", element("p", told, class_="small"), _svg(strip, told), class_="strip") if strip.lines else Html()
     )
@@ -100,6 +106,10 @@ def _svg(strip: Strip, told: str) -> Html:
     bottom = str(height - 26)
     parts.append(element("text", "step 0", x=str(_LEFT), y=bottom))
     parts.append(element("text", f"step {strip.steps - 1}", x=str(width - 10), y=bottom, text_anchor="end"))
+    if strip.restart:
+        at = str(_LEFT + strip.restart * columns * each // strip.steps)
+        parts.append(element("line", x1=at, x2=at, y1="0", y2=str(len(strip.lines) * _HEIGHT), class_="restart"))
+        parts.append(element("text", "restart", x=at, y=bottom, text_anchor="middle"))
     parts += _bar(strip, height - _HEIGHT - 2, columns * each)
     size = {"viewBox": f"0 0 {width} {height}", "width": str(width)}
     drawn = element("svg", element("title", told), *parts, role="img", **size)

@@ -5,13 +5,14 @@ known of all samples in a small job, and of those that the summary keeps the wit
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from conformance.audit.summary import Epoch, EpochKey
-from conformance.audit.view import View
+from conformance.audit.resumed import joints, number_of
+from conformance.audit.summary import Epoch, EpochKey, RankSeen
+from conformance.audit.view import EpochView, View, epoch_name
 
 _COLUMNS, _LINES, _EPOCHS = 48, 24, 8
 
@@ -40,14 +41,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Strip:
-    """One epoch. `once`, `again` and `never` count samples; `never` is None where nobody knows how many there are."""
+    """One epoch, or what came of it before and after a restart. `once`, `again` and `never` count samples; `never` is
+    None where nobody knows how many there are. `restart` is the step at which the job went on.
+    """
 
-    key: EpochKey
+    name: str
     lines: tuple[Line, ...]
     steps: int
     once: int
     again: int
     never: int | None
+    restart: int | None = None
 
 
 @dataclass(frozen=True)
@@ -63,18 +67,46 @@ def picture(view: View, wanted: Sequence[EpochKey] = ()) -> Picture:
     keys = sorted(view.group.epochs)
     rest = [key for key in keys if key not in wanted]
     shown = sorted([*dict.fromkeys(wanted), *rest][:_EPOCHS])
-    epochs = {epoch.key: epoch for epoch in view.epochs()}
-    strips = []
-    for key in shown:
-        found = epochs[key]
-        mine = view.group.witnesses.of_epoch(key)
-        histogram = found.histogram
-        never = histogram.get(0, 0) if view.expected is not None and not view.has_own_datasets else None
-        once = histogram.get(1, 0)
-        steps = max((seen.steps for seen in found.epoch.ranks.values()), default=0)
-        lines = _lines(view, found.epoch, mine, steps, _came_again(mine, found.copies))
-        strips.append(Strip(key, lines, steps, once, found.again, never))
-    return Picture(tuple(strips), len(keys) - len(shown))
+    goes_on = {before: after for before, after in joints(view.group) if _is_one(view, before, after)}
+    # Both parts are one strip, at the place of the first.
+    shown = sorted({*shown, *(before for before, after in goes_on.items() if after in shown)} - {*goes_on.values()})
+    strips = tuple(_joint(view, key, goes_on[key]) if key in goes_on else _alone(view, key) for key in shown)
+    return Picture(strips, len(keys) - len(goes_on) - len(shown))
+
+
+def _alone(view: View, key: EpochKey) -> Strip:
+    return _strip(
+        view, EpochView(view, key, view.group.epochs[key]), view.group.witnesses.of_epoch(key), epoch_name(key)
+    )
+
+
+def _is_one(view: View, before: EpochKey, after: EpochKey) -> bool:
+    """Whether the first epoch of a start is the rest of the one in which the start before it had ended."""
+    first, rest = view.group.epochs[before], view.group.epochs[after]
+    return not first.whole and number_of(rest) in (None, number_of(first))
+
+
+def _joint(view: View, before: EpochKey, after: EpochKey) -> Strip:
+    """What came of an epoch before a restart, and behind it what came after."""
+    first, rest = view.group.epochs[before], view.group.epochs[after]
+    restart = max((seen.steps for seen in first.ranks.values()), default=0)
+    both = Epoch({rank: RankSeen(seen.facts, steps=restart + seen.steps) for rank, seen in rest.ranks.items()})
+    for part in (first, rest):
+        both.counts.merge(part.counts)
+        both.digests.merge(part.digests)
+    rows = view.group.witnesses.of_epoch(after).copy()
+    rows[:, 5] += restart
+    rows = np.concatenate([view.group.witnesses.of_epoch(before), rows])
+    rows = rows[np.isin(rows[:, 3], list(both.ranks))]
+    name = f"{epoch_name(before)}, before and after restart {after[0]}"
+    return replace(_strip(view, EpochView(view, before, both), rows, name), restart=restart)
+
+
+def _strip(view: View, found: EpochView, rows: Rows, name: str) -> Strip:
+    never = found.histogram.get(0, 0) if view.expected is not None and not view.has_own_datasets else None
+    steps = max((seen.steps for seen in found.epoch.ranks.values()), default=0)
+    lines = _lines(view, found.epoch, rows, steps, _came_again(rows, found.copies))
+    return Strip(name, lines, steps, found.histogram.get(1, 0), found.again, never)
 
 
 def _came_again(rows: Rows, copies: int) -> npt.NDArray[np.bool_]:

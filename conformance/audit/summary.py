@@ -20,7 +20,7 @@ from conformance.records.frames import State
 GroupKey = tuple[str, int, int]
 # The how manieth start of its rank, and the how manieth epoch of the loader in that.
 EpochKey = tuple[int, int]
-_HEAD_STEPS, _HEAD_SAMPLES = 4, 8
+HEAD_STEPS, HEAD_SAMPLES = 4, 8
 _MOST_WITNESSES = 1 << 17
 _FULL_RANGE = 64
 
@@ -37,6 +37,7 @@ class Process:
     why: str = ""
     lost: list[str] = field(default_factory=list)
     has_epochs: bool = False
+    unnamed: list[str] = field(default_factory=list)  # why it could not tell who samples are
 
 
 @dataclass

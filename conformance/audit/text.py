@@ -7,7 +7,8 @@ from pathlib import Path
 from conformance.audit.verdict import Judged, Verdict
 from conformance.audit.view import Finding
 from conformance.report.spec_text import clause_texts
-from conformance.trial.words import count, printable
+from conformance.report.ways_out import ways_out
+from conformance.trial.words import clipped, count, printable
 
 _WIDTH = 118
 _CLAUSE = 10
@@ -44,7 +45,8 @@ def _group(group: Judged, base: Path, notes: bool) -> list[str]:
 def _finding(finding: Finding, base: Path) -> list[str]:
     where = place(finding.file, finding.line, base)
     lines = _wrapped(finding.id, finding.sentence, where)
-    return lines + [" " * (_CLAUSE + 4) + line[: _WIDTH - _CLAUSE - 4] for line in finding.excerpt]
+    room = _WIDTH - _CLAUSE - 4
+    return lines + [" " * (_CLAUSE + 4) + clipped(line, room, end=False) for line in finding.excerpt]
 
 
 def _wrapped(clause: str, sentence: str, where: str) -> list[str]:
@@ -67,5 +69,5 @@ def _summed_up(verdict: Verdict, done: str) -> str:
         return "nothing was recorded: no loader was iterated in a process that is recorded."
     findings = verdict.findings
     line = f"{count(len(verdict.groups), 'loader')} {done}, {count(len(findings), 'finding')}."
-    clause = next((finding.id for finding in findings if finding.id in clause_texts()), "")
-    return f"{line}   what to do: loaderspec explain {clause}" if clause else line
+    known = dict.fromkeys(each.id for each in findings if each.id in clause_texts() or each.id in ways_out())
+    return f"{line}   what to do: loaderspec explain {' '.join(known)}" if known else line

@@ -26,6 +26,7 @@ class Judged:
     title: str
     findings: tuple[Finding, ...]
     notes: tuple[Finding, ...]
+    unused: bool = False  # it was made, and never iterated
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Verdict:
     notes: tuple[str, ...]
     recorded: bool
     same_data: tuple[tuple[int, ...], ...] = ()
+    unnamed: tuple[str, ...] = ()  # why it is not known who some samples are
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -45,10 +47,14 @@ class Verdict:
 
     @property
     def exit_code(self) -> int:
-        """0: nothing found; 1: findings; 3: nothing was recorded."""
-        if not self.recorded:
-            return EXIT_NOTHING_RECORDED
-        return EXIT_FINDINGS if self.findings else EXIT_NOTHING_FOUND
+        """0: nothing found; 1: findings; 3: nothing was recorded, or not who the samples are."""
+        if self.findings:
+            return EXIT_FINDINGS
+        return EXIT_NOTHING_FOUND if self.recorded and not self.unnamed else EXIT_NOTHING_RECORDED
+
+    def of_iterated(self) -> "Verdict":
+        """The verdict without loaders that were made and never iterated."""
+        return replace(self, groups=tuple(each for each in self.groups if not each.unused))
 
     def without(self, finding: Finding, reason: str) -> "Verdict":
         """The verdict in which a finding is accepted: it is told, with the reason, and held against nobody."""
@@ -79,7 +85,9 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
     same = tuple(tuple(sorted(group)) for group in (*summary.same_data, *same_data))
     views = [View(key, summary.groups[key], summary, same) for key in sorted(summary.groups)]
     groups = tuple(_judged(view) for view in views)
-    return Verdict(groups, tuple(_about_the_record(summary)), any(view.group.epochs for view in views), same)
+    unnamed = tuple(sorted({why for process in summary.processes for why in process.unnamed}))
+    notes = (*(f"samples can't be identified: {why}" for why in unnamed), *_about_the_record(summary))
+    return Verdict(groups, notes, any(view.group.epochs for view in views), same, unnamed)
 
 
 def _judged(view: View) -> Judged:
@@ -97,6 +105,7 @@ def _judged(view: View) -> Judged:
         _title(view),
         tuple(findings),
         tuple(each for each in found if each.id == NOTE),
+        not view.group.epochs,
     )
 
 
@@ -189,8 +198,8 @@ def _about_the_record(summary: Summary) -> Iterable[str]:
     for each in [each for each in summary.processes if each.lost][:1]:
         yield f"{_whose(each)} could not write all of its record ({each.lost[0]})"
     for limit in summary.limits:
-        words = ", ".join(f"{value} {name}" for name, value in limit.items())
-        yield f"the run was limited to {words}: what comes later is not judged"
+        words = ", ".join(f"{value:g} {name}" for name, value in limit.items() if name in ("steps", "seconds"))
+        yield f"the run was limited{f' to {words}' if words else ''}: what comes later is not judged"
 
 
 def _matters(process: Process) -> bool:

@@ -6,7 +6,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from conformance.audit.summary import Epoch, EpochKey, Group, GroupKey, RankSeen, Summary
+from conformance.audit.resumed import why_resumed
+from conformance.audit.summary import HEAD_SAMPLES, Epoch, EpochKey, Group, GroupKey, RankSeen, Summary
 from conformance.trial.words import count
 
 Replicas = tuple[tuple[int, ...], ...]
@@ -189,13 +190,9 @@ class EpochView:
         return there and len(self.epoch.ranks) == len(self.view.ranks) and self.epoch.whole
 
     @cached_property
-    def resumed(self) -> bool:
-        """Whether it may be the rest of an epoch in which the start before it ended: then the restart is judged."""
-        attempt, number = self.key
-        if number or not attempt:
-            return any(seen.facts.get("skipped") for seen in self.epoch.ranks.values())
-        before = [key for key in self.view.group.epochs if key[0] < attempt]
-        return bool(before) and not self.view.group.epochs[max(before)].whole
+    def resumed(self) -> str:
+        """Why it may be the rest of an epoch that was begun elsewhere, so that what did not come is not missing."""
+        return why_resumed(self.view.group, self.key)
 
     @property
     def evaluation(self) -> bool:
@@ -234,7 +231,8 @@ def epoch_name(key: EpochKey) -> str:
 
 def head(seen: RankSeen) -> str:
     """The first samples of the first steps: ``0 1 2 3 | 4 5 6 7 | ...``."""
-    steps = " | ".join(" ".join(map(str, step)) for step in seen.head[:3])
+    more = " ..." if max(seen.sizes, default=0) > HEAD_SAMPLES else ""
+    steps = " | ".join(" ".join(map(str, step)) + more * (len(step) == HEAD_SAMPLES) for step in seen.head[:3])
     return steps + (" | ..." if seen.steps > 3 else "")
 
 

@@ -7,7 +7,9 @@ import hashlib
 import os
 import pickle
 import random
+import socket
 import sys
+import time
 from typing import Any
 
 # Of each launcher: rank, world size, local rank. The first whose rank and world size are both there counts.
@@ -55,3 +57,16 @@ def gradients_are_off() -> bool:
     """Whether torch is loaded and told to keep no gradients: an evaluation, most likely."""
     torch = sys.modules.get("torch")
     return torch is not None and hasattr(torch, "is_grad_enabled") and not torch.is_grad_enabled()
+
+
+def about_this_process() -> dict[str, Any]:
+    """Where it runs, since when, and who started it."""
+    python = sys.version.split()[0]
+    host = socket.gethostname()
+    return {"pid": os.getpid(), "parent": os.getppid(), "host": host, "time": time.time(), "python": python}
+
+
+def token_of_this_start() -> str:
+    """A name for this start of this process that no other one has, on any host."""
+    host = "".join(letter if letter.isalnum() or letter in "-." else "-" for letter in socket.gethostname()) or "host"
+    return f"{host}-{os.getpid()}-{time.time_ns():x}"

@@ -9,7 +9,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
+from conformance.records.blocks import Ids
 from conformance.records.content import HASH, digest, row_digests
+from conformance.records.crash import place_in
+from conformance.records.crash import told as words
+from conformance.records.names import NoIdentity, field_of
 from conformance.records.place import gradients_are_off, place, random_fingerprints
 from conformance.records.writer import Recorder, open_record
 
@@ -43,7 +47,8 @@ def record(
     A sample is told by its content (tensors, arrays, text, nested), row by row of a batch; or by `ids`: the name of the
     batch's field that holds the ids, or a function from a batch to the ids of its samples. Ids are integers or anything
     that has content. `folder` is where the record goes: else the environment variable LOADERSPEC_RECORD, else
-    `loaderspec-record` in the working directory. `loaderspec audit FOLDER` judges it.
+    `loaderspec-record` in the working directory. `loaderspec audit FOLDER` judges it. Nothing empties it: a run that
+    writes into the folder of an earlier one is judged as its restart.
 
     What the loader is to do, if it is to be judged by that: `length` samples in an epoch over all ranks, `batch_size`
     samples a batch, `drop_last`. `rank` and `world_size` are found by themselves under torch.distributed, torchrun, MPI
@@ -102,22 +107,21 @@ class Recorded(Generic[Batch]):
 
     def _epoch(self, recorder: Recorder, where: dict[str, Any]) -> Iterator[Batch]:
         epoch = _quietly(lambda: self._begin(recorder, where))
-        how = "whole"
+        how, place = "whole", None
         try:
             for batch in self._loader:
                 if epoch is not None and self._number is not None:
-                    told = _quietly(lambda: identities(batch, self._ids))  # noqa: B023
-                    recorder.batch(self._number, epoch, told if told is not None else _UNREAD)
+                    recorder.batch(self._number, epoch, self._identities(recorder, batch))
                 yield batch
         except GeneratorExit:
-            how = "left"
+            how, place = "left", place_in(sys._getframe(1))
             raise
         except BaseException as error:
-            how = f"error: {type(error).__name__}: {error}"
+            how = f"error: {words(error)}"
             raise
         finally:
             if epoch is not None and self._number is not None:
-                recorder.end_of_epoch(self._number, epoch, how)
+                recorder.end_of_epoch(self._number, epoch, how, place)
 
     def _begin(self, recorder: Recorder, where: dict[str, Any]) -> int:
         try:
@@ -130,6 +134,15 @@ class Recorded(Generic[Batch]):
         facts = {**where, "steps": steps, "random": random_fingerprints(), "no_grad": gradients_are_off()}
         return recorder.epoch(self._number, facts)
 
+    def _identities(self, recorder: Recorder, batch: Batch) -> Ids:
+        """The ids of a batch; where they can't be told, that is told."""
+        try:
+            return identities(batch, self._ids)
+        except Exception as error:
+            recorder.unnamed(str(error) if isinstance(error, NoIdentity) else f"{type(error).__name__}: {error}")
+            _say_once(error)
+            return _UNREAD
+
 
 _UNREAD = [None]
 
@@ -138,7 +151,7 @@ def identities(batch: Any, ids: Identify = None) -> list[int] | list[bytes]:
     """The ids of a batch's samples: integers as they are, anything else by its digest."""
     if ids is None:
         return row_digests(batch)
-    found = ids(batch) if callable(ids) else batch[ids]
+    found = ids(batch) if callable(ids) else field_of(batch, ids, f"ids={ids!r}", "a batch")
     found = found.tolist() if hasattr(found, "tolist") else found
     found = [found] if isinstance(found, int | str | bytes) else list(found)
     found = [int(each) if hasattr(each, "__index__") and not isinstance(each, bool) else each for each in found]
@@ -150,11 +163,15 @@ _told = False
 
 def _quietly(act: Callable[[], Any]) -> Any:
     """What it returns, or None and a line on standard error, once."""
-    global _told
     try:
         return act()
     except Exception as error:
-        if not _told:
-            _told = True
-            sys.stderr.write(f"loaderspec: the record has a gap: {type(error).__name__}: {error}\n")
+        _say_once(error)
         return None
+
+
+def _say_once(error: Exception) -> None:
+    global _told
+    if not _told:
+        _told = True
+        sys.stderr.write(f"loaderspec: the record has a gap: {type(error).__name__}: {error}\n")

@@ -2,28 +2,31 @@
 
 Nothing in here may break the job: what can't be written (a full disk) is counted, and told once there is room again.
 What was flushed is the system's, whatever happens to the process: when an epoch begins or ends, when a block is full,
-and with the first batch after a second.
+and at the latest a second after a batch came, whether another one comes or not.
 """
 
 import atexit
 import contextlib
 import os
-import socket
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from conformance.records.blocks import Block, Ids, Unfit, with_key
+from conformance.records.crash import Place, ending, passed, told
 from conformance.records.frames import CLOSING, DELIVERIES, MADE, SUFFIX, fact, frame
+from conformance.records.later import Later
+from conformance.records.place import about_this_process, token_of_this_start
 
-# How an epoch ended: read to its end, left by the loop, cut by --steps, or "error: ..." with the exception's words.
+# How an epoch ended: read to its end, left by the loop, cut by --steps, or "error: ..." with what the loader raised. An
+# epoch that was left by what ended the process is told later, by a fact of its own.
 How = Literal["whole", "left", "steps"] | str
-# A block is written when it holds this many samples (256 kB of uint32), and whatever there is after this many seconds.
+# A block is written when it holds this many samples (256 kB of uint32).
 _FULL = 65_536
-_SECONDS = 1.0
 
 Facts = Mapping[str, Any]
 _recorders: dict[str, "Recorder"] = {}
@@ -40,12 +43,17 @@ def open_record(folder: str | os.PathLike[str]) -> "Recorder":
     return _recorders[key]
 
 
+def _about_to_fork() -> None:
+    for recorder in _recorders.values():
+        recorder.pause()
+
+
 def _forked() -> None:
     for recorder in _recorders.values():
         recorder.begin_again()
 
 
-os.register_at_fork(after_in_child=_forked)
+os.register_at_fork(before=_about_to_fork, after_in_child=_forked)
 
 
 class Recorder:
@@ -65,15 +73,18 @@ class Recorder:
                 os.close(self._file)
         self._lock = threading.RLock()
         self._file = None
-        self.token = _token()
+        self.token = token_of_this_start()
         self._said: set[int] = set()
+        self._unnamed: set[str] = set()
         self._epochs = [0] * len(self._loaders)
+        self._open: set[tuple[int, int]] = set()
+        self._left: deque[tuple[int, int, Place]] = deque(maxlen=8)
         self._ready: list[bytes] = []
         self._blocks: dict[tuple[int, int], Block] = {}
         self._made: dict[tuple[str, int], Block] = {}
         self._size = self._frames = self._lost = 0
         self._trouble = ""
-        self._flushed = time.monotonic()
+        self._later = Later(self.flush)
 
     def hello(self, facts: Facts) -> None:
         """Facts of the process: argv, rank, world_size, ... May be said again: what is known later counts."""
@@ -96,8 +107,10 @@ class Recorder:
             self._introduce(loader)
             number = self._epochs[loader]
             self._epochs[loader] = number + 1
+            self._open.add((loader, number))
             self._say({"what": "epoch", "loader": loader, "epoch": number, "time": time.time(), **facts})
             self.flush()
+            self._later.soon()
             return number
 
     def iterator(self, loader: int, epoch: int) -> str:
@@ -129,9 +142,14 @@ class Recorder:
             self._say({"what": "worker", "iterator": iterator, "worker": worker, **facts})
             self.flush()
 
-    def end_of_epoch(self, loader: int, epoch: int, how: How) -> None:
-        """An epoch is over: "whole", "left", "steps" or "error: ..."; what is known of it goes to the disk."""
+    def end_of_epoch(self, loader: int, epoch: int, how: How, place: Place | None = None) -> None:
+        """An epoch is over, if it isn't already: "whole", "left" (`place`: by which line), ...; it goes to the disk."""
         with self._lock:
+            if (loader, epoch) not in self._open:
+                return
+            self._open.discard((loader, epoch))
+            if place is not None and how == "left":
+                self._left.append((loader, epoch, place))
             block = self._blocks.pop((loader, epoch), None)
             steps = 0
             if block is not None:
@@ -139,6 +157,15 @@ class Recorder:
                 self._seal(block)
             self._say({"what": "end", "loader": loader, "epoch": epoch, "how": how, "steps": steps})
             self.flush()
+
+    def unnamed(self, why: str) -> None:
+        """Who the samples of a batch are can't be told. It is written once, behind all batches that came before it."""
+        with self._lock:
+            if why not in self._unnamed:
+                self._unnamed.add(why)
+                self._seal_all()
+                self._say({"what": "unnamed", "why": why})
+                self.flush()
 
     def say(self, what: str, facts: Facts) -> None:
         """Any other fact; a reader that does not know `what` passes over it."""
@@ -148,13 +175,26 @@ class Recorder:
     def flush(self) -> None:
         """Give what there is to the system: a process that is killed after this has not lost it."""
         with self._lock:
-            self._flushed = time.monotonic()
             self._seal_all()
             self._write()
 
+    def pause(self) -> None:
+        """Flush, and leave no thread that waits to do so, until the next batch comes."""
+        self._later.stop()
+        self.flush()
+
     def close(self) -> None:
-        """A clean end: flush, and write the closing frame. What is said later begins another file."""
+        """A clean end: end what is open, and write the closing frame. What is said later begins another file."""
+        self._later.stop()
+        error = ending()
         with self._lock:
+            crashed = [(loader, epoch) for loader, epoch, place in self._left if error and passed(error, place)]
+            for loader, epoch in sorted(self._open):
+                crashed += [(loader, epoch)] if error else []
+                self.end_of_epoch(loader, epoch, "left")
+            for loader, epoch in crashed:
+                why = {"why": told(error) if error else "", "time": time.time()}
+                self._say({"what": "crash", "loader": loader, "epoch": epoch, **why})
             self._seal_all()
             if self._file is not None or self._ready:
                 self._write(closing=True)
@@ -168,38 +208,42 @@ class Recorder:
 
     def _add(self, block: Block, ids: Ids | None, worker: int | None) -> None:
         block.add(ids, worker)
-        full = block.rows >= _FULL or block.batches >= _FULL
-        if full or time.monotonic() - self._flushed > _SECONDS:
+        if block.rows >= _FULL or block.batches >= _FULL:
             self.flush()
+        else:
+            self._later.ask()
 
     def _say(self, told: dict[str, Any]) -> None:
         self._ready.append(fact(told))
 
     def _seal_all(self) -> None:
-        for block in self._blocks.values():
+        # An iterator that is collected meanwhile ends its epoch.
+        for block in list(self._blocks.values()):
             self._seal(block)
-        for (key, _), block in self._made.items():
+        for (key, _), block in list(self._made.items()):
             self._seal(block, key)
 
     def _seal(self, block: Block, key: str = "") -> None:
         if not block.batches:
             return
-        told = {"loader": block.loader, "epoch": block.epoch, "step": block.step, "batches": block.batches}
+        about = {"loader": block.loader, "epoch": block.epoch, "step": block.step, "batches": block.batches}
         try:
             payload = block.take()
         except Unfit as error:
-            self._say({"what": "unread", "why": str(error), **told, "iterator": key})
+            self._say({"what": "unread", "why": str(error), **about, "iterator": key})
             return
         self._ready.append(frame(MADE, with_key(key, payload)) if key else frame(DELIVERIES, payload))
 
     def _write(self, closing: bool = False) -> None:
         pending, self._ready = self._ready, []
-        told = len(pending)
+        number = len(pending)
+        if not (pending or closing):
+            return
         try:
             if self._file is None:
                 self._file = self._made_file()
             if not self._size:
-                pending[:0] = [fact({"what": "process", "token": self.token, **_about_this_process()})]
+                pending[:0] = [fact({"what": "process", "token": self.token, **about_this_process()})]
             if self._lost:
                 pending.append(fact({"what": "lost", "why": self._trouble, "frames": self._lost}))
             if closing:
@@ -207,7 +251,7 @@ class Recorder:
             data = b"".join(pending)
             _write_all(self._file, data)
         except OSError as error:
-            self._lost += told
+            self._lost += number
             self._trouble = error.strerror or str(error)
             self._said.clear()
             self._cut_back()
@@ -243,15 +287,3 @@ def _write_all(file: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(file, view) :]
-
-
-def _about_this_process() -> dict[str, Any]:
-    python = sys.version.split()[0]
-    host = socket.gethostname()
-    return {"pid": os.getpid(), "parent": os.getppid(), "host": host, "time": time.time(), "python": python}
-
-
-def _token() -> str:
-    """A name for this start of this process that no other one has, on any host."""
-    host = "".join(letter if letter.isalnum() or letter in "-." else "-" for letter in socket.gethostname()) or "host"
-    return f"{host}-{os.getpid()}-{time.time_ns():x}"

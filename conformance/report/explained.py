@@ -4,13 +4,14 @@ import argparse
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from conformance.clauses import CHAPTERS, CLAUSES, FAMILIES, Clause
 from conformance.contract import AdapterError
 from conformance.processes.sources import source_of
 from conformance.report.spec_text import UnknownClause, clause_text, clause_texts, explain
+from conformance.report.ways_out import explained_without_clause, ways_out
 from conformance.trace import Run
 from conformance.trial.family import observe
 from conformance.trial.known import parse_case
@@ -25,7 +26,7 @@ _NAMED_IN = {"reference": "reference", "known-bad loader": "tests/known_bad"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `loaderspec explain`."""
-    parser.add_argument("clause", nargs="?", help="a clause such as PART-1, or a chapter such as PART; else all")
+    parser.add_argument("clauses", nargs="*", metavar="clause", help="PART-1, or a chapter such as PART; else all")
     parser.add_argument("--where", action="store_true", help="where it is judged, obeyed and broken: file and line")
     parser.add_argument("--case", help="say what a case asks for, for example PART-1-n1,w2,b1,keep")
     parser.add_argument("--impl", help="with --case: run it, and show what this loader delivers")
@@ -45,13 +46,27 @@ def explained(given: argparse.Namespace) -> int:
 def _lines(given: argparse.Namespace) -> Iterator[str]:
     if given.case:
         yield from _case(given.case, given.impl)
-    elif given.clause is None or given.clause in CHAPTERS:
-        for clause in sorted(CLAUSES.values(), key=lambda clause: clause.number):
-            if given.clause in (None, clause.id.partition("-")[0]):
-                yield f"{clause.id:<9} {clause_texts()[clause.id].sentence}"
-    else:
-        text = explain(given.clause)
-        yield from _where(CLAUSES[given.clause]) if given.where else [text]
+    elif not given.clauses:
+        yield from _listed(CHAPTERS)
+    for asked in () if given.case else given.clauses:
+        yield from _listed([asked]) if asked in CHAPTERS else _clause(asked, given.where)
+
+
+def _listed(chapters: Iterable[str]) -> Iterator[str]:
+    for clause in sorted(CLAUSES.values(), key=lambda clause: clause.number):
+        if clause.id.partition("-")[0] in chapters:
+            yield f"{clause.id:<9} {clause_texts()[clause.id].sentence}"
+
+
+def _clause(asked: str, where: bool) -> Iterator[str]:
+    """A clause, or what jobs are found to do and no clause forbids; and what to do about it in a job."""
+    name = asked.upper()
+    other = explained_without_clause(name) if name not in CLAUSES else ""
+    if other:
+        yield other
+        return
+    text = explain(asked)
+    yield from _where(CLAUSES[name]) if where else [text, *([f"{ways_out()[name]}\n"] if name in ways_out() else [])]
 
 
 def _where(clause: Clause) -> Iterator[str]:

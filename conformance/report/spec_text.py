@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 Level = Literal["MUST", "SHOULD"]
-_WIDTH = 100
+WIDTH = 100
 _CLAUSE = re.compile(r"^### (?P<id>[A-Z]+-\d+)\n\n\*\*(?P<level>MUST|SHOULD)(?:, (?P<condition>[^*]+))?\.\*\* ", re.M)
 _IN_SHORT = re.compile(r"^\| \(?\[(?P<id>[A-Z]+-\d+)\]\([^)]*\)\)? \| (?P<words>[^|]+?) \|", re.M)
 # What a clause's text ends at: the next heading of any rank.
@@ -70,7 +70,7 @@ def clause_texts() -> dict[str, ClauseText]:
 @cache
 def in_short() -> dict[str, str]:
     """A few words for each clause, from the table in the specs' README; a clause that is not there has none."""
-    folder = _folder()
+    folder = spec_folder()
     overview = folder / "README.md" if folder else None
     text = overview.read_text(encoding="utf-8") if overview and overview.is_file() else ""
     return {match["id"]: plain(match["words"]) for match in _IN_SHORT.finditer(text)}
@@ -110,8 +110,8 @@ def explain(clause_id: str) -> str:
     """The clause as plain text for a terminal: heading, sentence, example, reason, and how it is judged."""
     text = clause_text(clause_id)
     binding = f"{text.level}, {text.condition}" if text.condition else text.level
-    head = f"{text.id}  {binding}{text.link:>{_WIDTH - len(text.id) - len(binding) - 2}}"
-    return "\n\n".join([head, textwrap.fill(text.sentence, _WIDTH), *_plain_blocks(text.body)]) + "\n"
+    head = f"{text.id}  {binding}{text.link:>{WIDTH - len(text.id) - len(binding) - 2}}"
+    return "\n\n".join([head, textwrap.fill(text.sentence, WIDTH), *plain_blocks(text.body)]) + "\n"
 
 
 def plain(markdown: str) -> str:
@@ -122,7 +122,8 @@ def plain(markdown: str) -> str:
     return without_stress.replace("`", "")
 
 
-def _plain_blocks(body: str) -> list[str]:
+def plain_blocks(body: str) -> list[str]:
+    """Markdown as paragraphs of plain text for a terminal."""
     blocks = []
     for block in re.split(r"\n{2,}", body.strip()):
         if block.startswith("```"):
@@ -130,7 +131,7 @@ def _plain_blocks(body: str) -> list[str]:
         elif block.startswith("|"):
             blocks.append(textwrap.indent(plain_table(block), "    "))
         else:
-            blocks.append(textwrap.fill(plain(" ".join(block.split())), _WIDTH))
+            blocks.append(textwrap.fill(plain(" ".join(block.split())), WIDTH))
     return blocks
 
 
@@ -144,7 +145,7 @@ def plain_table(block: str) -> str:
     )
 
 
-def _folder() -> Traversable | None:
+def spec_folder() -> Traversable | None:
     """The specs inside the package, or else beside it."""
     inside = files("conformance") / "specs"
     folder: Traversable = inside if inside.is_dir() else Path(__file__).resolve().parents[2] / "specs"
@@ -152,7 +153,7 @@ def _folder() -> Traversable | None:
 
 
 def _chapters() -> list[tuple[str, str]]:
-    folder = _folder()
+    folder = spec_folder()
     if folder is None:
         return []
     chapters = sorted(

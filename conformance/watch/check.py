@@ -7,11 +7,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from conformance.audit import accepted
 from conformance.audit.verdict import Verdict
-from conformance.watch import accepted
+from conformance.records.names import NoIdentity
 from conformance.watch.checking import Ranks, ranks
 from conformance.watch.command import EXIT_USAGE, add_identity, positive
 from conformance.watch.options import Options
+from conformance.watch.preflight import check_accepted, check_identify
 from conformance.watch.sweep import command, smallest
 from conformance.watch.targets import SetUp, Unfit
 from conformance.watch.verdicts import report, verdict_of
@@ -35,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check(given: argparse.Namespace) -> int:
     """Judge a target, and with --sweep look for the smallest set-up. Exit code: 0, 1 with findings, 2 if it can't be
-    carried out, 3 if nothing was read.
+    carried out, 3 if nothing was read or it can't be told who samples are.
     """
     try:
         setup = SetUp(
@@ -48,10 +50,12 @@ def check(given: argparse.Namespace) -> int:
             length=given.length,
             values=dict(_value(word) for word in given.set),
         )
+        check_identify(given.identify)
+        check_accepted([given.target.rpartition(":")[0]])
         options = Options(id_field=given.id_field, identify=given.identify, same_data=tuple(given.same_data))
         with tempfile.TemporaryDirectory() as folder, ranks(options, given.patience) as running:
             return _checked(running, setup, Path(folder) / "record", given)
-    except (Unfit, accepted.Unfit) as error:
+    except (Unfit, accepted.Unfit, NoIdentity) as error:
         print(f"loaderspec check: {error}", file=sys.stderr)
         return EXIT_USAGE
 
@@ -59,7 +63,10 @@ def check(given: argparse.Namespace) -> int:
 def _checked(running: Ranks, setup: SetUp, folder: Path, given: argparse.Namespace) -> int:
     verdict, stale = _verdict(running, setup, folder, given)
     print(report(verdict, [], stale, "checked"))
-    if not verdict.findings or not given.sweep:
+    if not given.sweep:
+        return verdict.exit_code
+    if not verdict.findings:
+        print("no smaller set-up was looked for: there is no finding to show")
         return verdict.exit_code
     first = verdict.findings[0]
 
@@ -73,7 +80,9 @@ def _checked(running: Ranks, setup: SetUp, folder: Path, given: argparse.Namespa
 
 def _verdict(running: Ranks, setup: SetUp, folder: Path, given: argparse.Namespace) -> tuple[Verdict, list[str]]:
     running.record(given.target, setup, folder)
-    return verdict_of(folder, given.same_data)
+    # A module may make other loaders when it is imported: they were not asked for.
+    verdict, told = verdict_of(folder, given.same_data)
+    return verdict.of_iterated(), told
 
 
 def _more(given: argparse.Namespace) -> list[str]:

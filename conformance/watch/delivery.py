@@ -12,10 +12,12 @@ from collections import deque
 from types import FrameType
 from typing import Any
 
+from conformance.records.crash import Place, ending, place_in, place_of
 from conformance.watch import facts
 from conformance.watch.datasets import base_indices
 from conformance.watch.identity import ids_of
 from conformance.watch.keys import leave_keys
+from conformance.watch.lines import users_frame
 from conformance.watch.watching import watching
 
 # Under this name a tapped iterator holds its Delivery, and a loader that is read ahead what was read but not yet taken.
@@ -136,14 +138,16 @@ class Delivery:
         else:
             self.finish(how)
 
-    def finish(self, how: str) -> None:
+    def finish(self, how: str, place: Place | None = None) -> None:
         """The loop gets no more. A process that was forked from this one has no say in it."""
         if not self._over and self._process == os.getpid():
             self._over = True
             _open.discard(self)
             if how == "left" and self._came and self._came == self._whole_at:
                 how = "whole"
-            watching().recorder.end_of_epoch(self.loader, self.epoch, how)
+            if how == "left":
+                place = place or place_in(users_frame(sys._getframe(1)))
+            watching().recorder.end_of_epoch(self.loader, self.epoch, how, place)
 
     def stops(self) -> bool:
         """Whether the job is to stop before its next batch."""
@@ -158,9 +162,10 @@ class Delivery:
 
 
 def end_all(how: str = "left") -> None:
-    """Every epoch that was begun in this process is over."""
+    """Every epoch that was begun in this process is over: it leaves, or stops."""
+    place = place_of(ending())
     for each in list(_open):
-        each.finish(how)
+        each.finish(how, place)
 
 
 def _end_at_exit() -> None:

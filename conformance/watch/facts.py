@@ -105,9 +105,12 @@ def epoch(given: Any, frame: FrameType | None) -> Facts:
         "set_epoch": _epoch_of(given),
         "no_grad": not torch.is_grad_enabled(),
         "eval": _in_eval(frame, torch),
-        "steps": length_of(given),
+        # What accelerate's dispatcher reads on rank 0 is cut up into other steps.
+        "steps": None if given.__dict__.get("_loaderspec_made", {}).get("dispatched") else length_of(given),
         "random": fingerprints(given.dataset),
         "skipped": getattr(given.batch_sampler, "skip_batches", None),
+        # torchdata's: the state with which the iterator that is being made begins.
+        "restored": getattr(given, "next_iter_state", None) is not None or None,
     }
 
 

@@ -11,11 +11,11 @@ from functools import wraps
 from typing import Any
 
 from conformance.records.content import digest
+from conformance.records.names import NoIdentity
 from conformance.watch.datasets import base_indices
 from conformance.watch.fingerprints import Prints, fingerprints
 from conformance.watch.identity import id_of, ids_of
 from conformance.watch.keys import take_key
-from conformance.watch.options import NoIdentity
 from conformance.watch.watching import tapped, watching
 
 HERE = "_loaderspec"
@@ -114,6 +114,7 @@ class Making:
         self._index: Any = None
         self._probe: dict[str, str] = {}
         self._fetched = 0
+        self._unnamed = False
 
     def begin(self, index: Any) -> None:
         """Before a batch: with the first one, who this is for, and how random states stand."""
@@ -126,8 +127,13 @@ class Making:
 
     def see(self, elements: list[Any]) -> None:
         """The elements of a batch, before they are collated."""
-        if self.by_content:
-            self.made = self._named(elements)
+        if self.by_content and not self._unnamed:
+            try:
+                self.made = self._named(elements)
+            except Exception as error:
+                # No name of this epoch's after that: the k-th batch that comes is the k-th that was written.
+                self._unnamed = True
+                watching().recorder.unnamed(str(error) if isinstance(error, NoIdentity) else _words(error))
         if self.probing and self._fetched == 0 and len(elements):
             ids = ids_of(self._index, base_indices(self._dataset))
             if len(ids) == len(elements) and not isinstance(ids[0], bytes):
@@ -164,3 +170,7 @@ class Making:
             return False
         epoch = int(self.key.rpartition("/")[2])
         return self.by_content or epoch < _ALWAYS or epoch & (epoch - 1) == 0
+
+
+def _words(error: Exception) -> str:
+    return f"--identify or --id-field: {type(error).__name__}: {error}"

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.records.names import NoIdentity, field_of
 from conformance.records.wrapper import FOLDER as RECORD
 
 FOLDER = "LOADERSPEC_WATCH"
@@ -19,16 +20,13 @@ SITE = Path(__file__).parent / "site"
 SITE_NAME = "LOADERSPEC_WATCH_SITE"
 
 
-class NoIdentity(LookupError):
-    """The field or the function that says who a sample is can't be used: the words say which, and why."""
-
-
 @dataclass(frozen=True)
 class Options:
-    """How a job is watched. `deadline` is in seconds since 1970."""
+    """How a job is watched. `deadline` is in seconds since 1970, `seconds` how long that was when it was said."""
 
     steps: int | None = None
     deadline: float | None = None
+    seconds: float | None = None
     id_field: str | None = None
     identify: str | None = None
     same_data: tuple[tuple[int, ...], ...] = ()
@@ -67,7 +65,7 @@ def identifier(options: Options) -> Callable[[Any], Any] | None:
     if options.identify:
         return _function(options.identify)
     if options.id_field:
-        return lambda element: _field(element, str(options.id_field))
+        return lambda element: field_of(element, options.id_field, f"--id-field {options.id_field}")
     return None
 
 
@@ -89,12 +87,3 @@ def _function(name: str) -> Callable[[Any], Any]:
     except (ImportError, AttributeError, OSError) as error:
         raise NoIdentity(f"--identify {name}: {error}") from error
     return found
-
-
-def _field(element: Any, name: str) -> Any:
-    try:
-        if isinstance(element, list | tuple) and name.isdigit():
-            return element[int(name)]
-        return element[name] if hasattr(element, "__getitem__") else getattr(element, name)
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise NoIdentity(f"--id-field {name}: an element of type {type(element).__name__} has no such field") from error

@@ -97,9 +97,16 @@ def _rank(rank: int, where: dict[str, Any], setup: SetUp, meeting: str) -> None:
         pass  # enough was seen
     except BaseException as error:
         traceback.print_exc()
-        reason = f"rank {rank}: {type(error).__name__}: {error}"
+        reason = f"rank {rank}: {type(error).__name__}: {error}{_hint(error)}"
     finally:
         _leave(rank, meeting, reason, about)
+
+
+def _hint(error: BaseException) -> str:
+    """What helps against an error that `check` itself brings about."""
+    if "process group twice" not in str(error):
+        return ""
+    return ". check has made a process group already: let the function make one only `if not dist.is_initialized()`"
 
 
 def _leave(rank: int, meeting: str, reason: str, about: dict[str, Any]) -> None:
@@ -130,7 +137,13 @@ def _become(rank: int, where: dict[str, Any], setup: SetUp, meeting: str) -> Non
         "MASTER_PORT": where["port"],
         FOLDER: where["folder"],
         RECORD: where["folder"],
-        OPTIONS: json.dumps({**json.loads(os.environ.get(OPTIONS) or "{}"), "deadline": where["deadline"]}),
+        OPTIONS: json.dumps(
+            {
+                **json.loads(os.environ.get(OPTIONS) or "{}"),
+                "deadline": where["deadline"],
+                "seconds": where["patience"],
+            }
+        ),
     }
     os.environ.update({name: str(value) for name, value in place.items()})
     nowhere = os.open(os.devnull, os.O_RDONLY)

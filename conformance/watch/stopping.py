@@ -48,7 +48,7 @@ class Stopping:
         """What was asked for, for the record."""
         if self._options.steps is not None:
             return {"steps": self._options.steps}
-        return {"until": self._options.deadline or 0.0}
+        return {"seconds": self._options.seconds or 0.0}
 
     def note(self) -> None:
         """Say that a process was stopped: what its exit does to the others is then no fault of the job."""

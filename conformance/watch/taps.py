@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 from conformance.records import wrapper
+from conformance.records.crash import told
 from conformance.watch import facts, fetching
 from conformance.watch.delivery import HERE, Delivery, end_all
 from conformance.watch.stopping import Enough
@@ -124,7 +125,7 @@ def ending(plain: Callable[..., Any], alone: bool) -> Callable[..., Any]:
             raise
         except BaseException as error:
             _look_at_workers(delivery, getattr(self, "_workers", []))
-            _ended(delivery, f"error: {type(error).__name__}: {error}"[:2000])
+            _ended(delivery, f"error: {told(error)}")
             raise
         if alone and not returning:
             _delivered(delivery, delivery.drawn, None, getattr(self, "_dataset_fetcher", None))

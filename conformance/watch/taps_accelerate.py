@@ -30,7 +30,12 @@ class Dispatched(Held):
         """This rank's part of what was read."""
         named = watching().identify
         parts = rows(batch)
-        self.delivery.came([digest(each) if named is None else id_of(named(each)) for each in parts], None)
+        try:
+            ids = [digest(each) if named is None else id_of(named(each)) for each in parts]
+        except Exception as error:
+            watching().recorder.unnamed(str(error))
+            ids = None
+        self.delivery.came(ids, None)
 
 
 def tap(module: Any) -> None:

@@ -84,8 +84,10 @@ def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
     claim = 'iterable_workers="split" is claimed' if claims.iterable_workers else "the dataset gives each element once"
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
-        again = repeated(scenario, epochs)
-        lost = [] if scenario.drop_last else missing(scenario, epochs)
+        # What ranks with equal steps lose or repeat is EQUAL-2's matter.
+        evens = claims.equal_steps and scenario.world_size > 1
+        again = [] if evens and claims.policy(scenario.drop_last) == "pad" else repeated(scenario, epochs)
+        lost = [] if scenario.drop_last or evens else missing(scenario, epochs)
         if again:
             rank = max(rank for rank, epoch in enumerate(epochs) if again[0] in epoch.samples)
             lines = show(epochs, {rank: f"sample {again[0]} again"})
@@ -123,10 +125,13 @@ def replicated_over_workers(scenario: Scenario, claims: Claims, trace: Trace) ->
     return []
 
 
-@clause("WORK-5", family="iterable", dataset="iterable", floor=6)
+@clause("WORK-5", family="iterable", dataset="iterable", applies=lambda claims: claims.drops is None, floor=6)
 def bounded_loss_per_worker(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Under drop_last a worker loses less than one step."""
     if not scenario.drop_last or scenario.samples == 0 or not usable(trace.main):
+        return None
+    # What is dropped for ranks to be equal is EQUAL-2's matter.
+    if claims.equal_steps and scenario.world_size > 1:
         return None
     workers = max(1, scenario.num_workers)
     replicated = claims.iterable_workers == "replicated"

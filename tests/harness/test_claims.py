@@ -35,6 +35,12 @@ def test_none_takes_a_claim_back() -> None:
     assert Claims() == parse_claims(dict(shuffle=None, datasets=None, errors=None, smallest=None))
 
 
+def test_none_says_that_there_are_no_ranks() -> None:
+    """Of ranks None is a claim: nothing is asked for but one rank, beside what else can't be asked for."""
+    claims = parse_claims(dict(ranks=None, without="drop_last"))
+    assert (None, ("ranks", "drop_last")) == (claims.ranks, claims.without)
+
+
 @pytest.mark.parametrize("given", ["iterable", ["iterable"], ("iterable",), {"iterable"}])
 def test_datasets_are_one_name_or_several(given: Any) -> None:
     """A single kind of dataset may stand without brackets."""
@@ -75,6 +81,29 @@ def test_datasets_come_in_one_order() -> None:
         (dict(layout="strided", datasets="iterable"), "contradict each other: layout needs 'map' in datasets"),
         (dict(layout="strided", assignment="dynamic"), "so that layout promises nothing; claim one of them"),
         (dict(resume=True, assignment="dynamic"), "so that resume promises nothing; claim one of them"),
+        (
+            dict(equal_steps=True, when_keeping="uneven"),
+            "gives one rank a sample more, and so a step more, which equal",
+        ),
+        (dict(equal_steps=True, when_dropping="uneven"), "when_dropping='uneven' gives one rank a sample more"),
+        (dict(equal_steps=True, when_keeping="once"), "when_keeping='once' gives one rank a sample more"),
+        (dict(equal_steps=True, datasets="iterable"), "equal_steps=True speaks of datasets that ranks share, and here"),
+        (dict(equal_steps=True, without="ranks"), "no iterable_workers, or no ranks; leave equal_steps out"),
+        (dict(equal_steps="yes"), "the claim equal_steps='yes' is not one of False, True"),
+        (dict(drops="per-file"), "the claim drops='per-file' is not one of 'per-shard'; choose"),
+        (dict(drops="per-shard", when_keeping="drop"), "and drops='per-shard' by the files; claim one of them"),
+        (dict(sampling="weighted"), "the claim sampling='weighted' is not one of 'replacement'; choose"),
+        (
+            dict(sampling="replacement", shuffle="global"),
+            "and with sampling='replacement' it is drawn; claim one of them",
+        ),
+        (dict(sampling="replacement", datasets="iterable"), "sampling needs 'map' in datasets; claim both or neither"),
+        (dict(hooks="weights"), "the hook 'weights' needs sampling='replacement'; claim both or neither"),
+        (dict(ranks=None, assignment="dynamic"), "ranks=None says that there is one process, and assignment='dynamic'"),
+        (dict(ranks=None, equal_steps=True), "equal_steps=True speaks of datasets that ranks share, and here is none"),
+        (dict(lookahead=True), "the claim lookahead=True is not one of 0, 1"),
+        (dict(lookahead=2), "the claim lookahead=2 is not one of 0, 1"),
+        (dict(lookahead=1, asynchronous=True), "and lookahead=1 is said of one that is not; claim one of them"),
         ({1: "pad"}, "the claim 1 is unknown"),
     ],
 )

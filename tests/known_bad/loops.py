@@ -143,6 +143,15 @@ class AddsTheLosses(BadLoop):
         super().backward(batch, 1)
 
 
+class DividesOnlyTheRest(BadLoop):
+    """What a whole group is divided by was forgotten when the rest was thought of. (No public report.)"""
+
+    clause, smallest = "LOOP-2", "n2,b1,g2,loop"
+
+    def backward(self, batch: Any, parts: int) -> None:
+        super().backward(batch, 1 if parts == self.asked.accumulation else parts)
+
+
 class DividesTheRestByAll(BadLoop):
     """The last group is divided by the accumulation, and not by what it holds."""
 

@@ -9,7 +9,10 @@ from conformance.clauses import CLAUSES
 from conformance.trial.known import parse_case
 from tests.known_bad import MUSEUM
 from tests.known_bad.ahead import CORRECT_AHEAD
+from tests.known_bad.alone import CORRECT_ALONE, UNUSUAL_ALONE
 from tests.known_bad.correct import CORRECT, Correct, KnownBad
+from tests.known_bad.drawing import CORRECT_DRAWING, UNUSUAL_DRAWING
+from tests.known_bad.equal import CORRECT_EQUAL, UNUSUAL_EQUAL
 from tests.known_bad.loops import CORRECT_LOOPS
 from tests.known_bad.pool import CORRECT_POOLS
 from tests.known_bad.resuming import CORRECT_RESUMING
@@ -48,7 +51,15 @@ _CHEAP = (
     "SavesATensor",
     "GoesOnAtOnce",
 )
-_MORE_UNUSUAL = (*UNUSUAL_ORDERS, *UNUSUAL_READING, *UNUSUAL_STARTING, *UNUSUAL_ELSEWHERE)
+_MORE_UNUSUAL = (
+    *UNUSUAL_ORDERS,
+    *UNUSUAL_READING,
+    *UNUSUAL_STARTING,
+    *UNUSUAL_ELSEWHERE,
+    *UNUSUAL_EQUAL,
+    *UNUSUAL_DRAWING,
+    *UNUSUAL_ALONE,
+)
 ALL_UNUSUAL = (*UNUSUAL, *_MORE_UNUSUAL)
 
 
@@ -61,7 +72,10 @@ def _each(loaders: Sequence[type[Correct]], deep: Callable[[type[Correct]], bool
 @pytest.mark.parametrize(
     "loader",
     _each(
-        [*CORRECT, *CORRECT_POOLS, Sampled, *CORRECT_LOOPS, *CORRECT_AHEAD, *CORRECT_RESUMING, *ALL_UNUSUAL],
+        [
+            *(*CORRECT, *CORRECT_POOLS, Sampled, *CORRECT_AHEAD, *CORRECT_RESUMING),
+            *(*CORRECT_EQUAL, *CORRECT_DRAWING, *CORRECT_ALONE, *CORRECT_LOOPS, *ALL_UNUSUAL),
+        ],
         lambda loader: loader.__name__ in _LIKE_OTHERS or (loader in _MORE_UNUSUAL and loader.__name__ not in _CHEAP),
     ),
 )

@@ -54,9 +54,11 @@ def test_few_samples_may_come_in_one_order_by_chance(tmp_path: Path) -> None:
     assert ([], {"few-orders"}) == (found(verdict), told(verdict))
 
 
-def test_a_stream_that_comes_in_one_order_is_told(tmp_path: Path) -> None:
-    """Whether an iterable dataset should shuffle is not known."""
-    verdict = audited(job(tmp_path, [[whole(cut(LETTERS, 4))] * 2], kind="iterable", ids="content"))
+@pytest.mark.parametrize(("kind", "ids"), [("iterable", "content"), ("iterable", "named"), ("wrapped", "named")])
+def test_a_stream_that_comes_in_one_order_is_told(kind: str, ids: str, tmp_path: Path) -> None:
+    """Whether it should shuffle is not known, however its samples are told apart."""
+    steps = cut(LETTERS if ids == "content" else order(40), 4)
+    verdict = audited(job(tmp_path, [[whole(steps)] * 2], kind=kind, ids=ids))
     assert ([], {"same-order"}) == (found(verdict), told(verdict))
 
 
@@ -65,6 +67,13 @@ def test_epochs_that_were_left_are_compared_as_far_as_they_went(tmp_path: Path) 
     steps = cut(order(40), 4)
     both = [whole(steps[:6], how="left"), whole(steps[:9], how="left")]
     assert [("ORDER-6", "same-order")] == found(audited(job(tmp_path, [both])))
+
+
+def test_a_rank_that_was_killed_early_hides_no_order(tmp_path: Path) -> None:
+    """The others tell it."""
+    one, other = shuffled(0)
+    verdict = audited(job(tmp_path, [[one, whole([], how="")], [other, {**other, "how": "crash: E"}]], length=40))
+    assert [("ORDER-6", "same-order")] == found(verdict)
 
 
 def test_what_no_epoch_reaches_is_found(tmp_path: Path) -> None:

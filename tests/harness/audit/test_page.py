@@ -10,7 +10,7 @@ from conformance.audit.picture import picture
 from conformance.audit.verdict import judged
 from conformance.audit.view import View
 from conformance.cli import main
-from tests.harness.audit.jobs import cut, job, whole
+from tests.harness.audit.jobs import cut, job, start, whole
 
 
 def view(folder: Path) -> View:
@@ -42,6 +42,20 @@ def test_a_picture_has_one_size(tmp_path: Path) -> None:
     first = drawn.strips[0].lines[0]
     assert ("rank 0 to 1", (0, 2)) == (first.name, (first.cells[0].first, first.cells[0].last))
     assert {0.0} == {cell.again for line in drawn.strips[0].lines for cell in line.cells}
+
+
+def test_a_restart_is_one_strip(tmp_path: Path) -> None:
+    """What came before and after stands side by side, coloured over both; what neither gave is counted once."""
+    steps = cut(range(40), 4)
+    start(tmp_path, [whole(steps[:4], how="")], 0, 1, length=40, close=False)
+    start(tmp_path, [whole(steps[3:9]), whole(steps)], 0, 1, length=40)
+    shown = view(tmp_path)
+    joint, other = picture(shown).strips
+    assert ("epoch 0, before and after restart 1", 4, 10) == (joint.name, joint.restart, joint.steps)
+    assert (32, 4, 4) == (joint.once, joint.again, joint.never)
+    assert [0, 0, 0, 1, 1, 0, 0, 0, 0, 0] == [cell.again for cell in joint.lines[0].cells]
+    assert "epoch 1 after restart 1" == other.name
+    assert ">restart</text>" in page(shown.summary, judged(shown.summary), tmp_path)
 
 
 def test_the_page_shows_findings_and_where_they_are(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """What came again and what never came: each fault is found, and its right neighbour is not accused."""
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conformance.audit.text import shown
 from tests.harness.audit.jobs import audited, cut, found, job, of_workers, start, told, whole
 
 Job = Callable[[Path], Path]
@@ -220,3 +222,13 @@ def test_more_than_a_byte_of_deliveries_is_counted(tmp_path: Path) -> None:
     """256 deliveries of a sample are not none."""
     (finding,) = audited(job(tmp_path, [[whole([[0]] * 256 + [[1]])]], length=2, batch_size=1)).findings
     assert "1 sample of 2 came more than once" in finding.sentence
+
+
+def test_what_is_cut_from_an_excerpt_ends_in_dots(tmp_path: Path) -> None:
+    """A long batch, a long line, and how to have names in the place of hashes."""
+    steps = [[f"text {number}" for number in range(at, at + 10)] for at in (0, 10)]
+    verdict = audited(streamed([steps], [steps])(tmp_path))
+    *_, one, _, hint, _ = shown(verdict).splitlines()
+    assert re.fullmatch(r" +rank 0: (\w{8} ){8}\.\.\. \| .* \.\.\.", one)
+    assert len(one) <= 118
+    assert "--id-field F" in hint

@@ -65,6 +65,36 @@ def test_a_fault_is_found_and_its_neighbour_is_not(
     assert [] == found(audited(right(tmp_path / "right")))
 
 
+CAUGHT = """error: ValueError: Caught ValueError in DataLoader worker process 2.
+Original Traceback (most recent call last):
+  File "/venv/torch/utils/data/_utils/worker.py", line 349, in _worker_loop
+    data = fetcher.fetch(index)
+  File "/home/me/train.py", line 12, in __getitem__
+    raise ValueError("sample 7 is torn")
+ValueError: sample 7 is torn
+"""
+
+
+def test_what_a_worker_raised_is_told_by_its_last_line(tmp_path: Path) -> None:
+    """The worker did not die, and the line in which it raised is shown."""
+    verdict = audited(one([[0]], how=CAUGHT)(tmp_path))
+    (finding,) = verdict.findings
+    assert "worker 2 of rank 0 raised at step 1: ValueError: sample 7 is torn" == finding.sentence
+    assert ('File "/home/me/train.py", line 12, in __getitem__',) == finding.excerpt
+
+
+def test_the_crash_that_came_first_is_told(tmp_path: Path) -> None:
+    """The loop did not leave the epoch of its own will; what other ranks raise is that this one has gone."""
+    for rank, why in ((1, "ValueError: loss is nan"), (0, "RuntimeError: closed by peer")):
+        recorder = start(tmp_path, [whole([[rank]], how="left")], rank, 2, close=False)
+        recorder.say("crash", {"loader": 0, "epoch": 0, "why": why, "time": 2 - rank})
+        recorder.close()
+    verdict = audited(tmp_path)
+    assert ([], {"crash"}) == (found(verdict), told(verdict))
+    note = verdict.groups[0].notes[0].sentence
+    assert "with an exception after 1 step on rank 1 (then on rank 0): ValueError: loss is nan." in note
+
+
 def test_the_step_at_which_a_job_hangs_is_told(tmp_path: Path) -> None:
     """The rank with fewer steps has ended; the other one waits, and its epoch has no end in the record."""
     start(tmp_path, [whole(UNEVEN[0][:4], how="")], 0, 2, length=32, close=False)
@@ -145,3 +175,11 @@ def test_an_accepted_finding_is_told_with_its_reason(tmp_path: Path) -> None:
     accepted = verdict.without(verdict.findings[0], "trained under join()")
     assert (1, 0) == (verdict.exit_code, accepted.exit_code)
     assert any("COUNT-5 is accepted (trained under join())" in note.sentence for note in accepted.groups[0].notes)
+
+
+def test_what_a_run_was_limited_to_is_told_in_its_words(tmp_path: Path) -> None:
+    """The seconds that were asked for, and not the moment at which they were over."""
+    recorder = start(tmp_path, [whole(EVEN[0], how="steps")], close=False)
+    recorder.say("limit", {"seconds": 20.0})
+    recorder.close()
+    assert "the run was limited to 20 seconds: what comes later is not judged" in audited(tmp_path).notes

@@ -13,6 +13,8 @@ import torch
 
 from conformance import record
 from conformance.audit.verdict import audit_folder
+from conformance.records.crash import ending
+from conformance.records.crash import told as words
 from conformance.records.reader import files, read_file
 from tests.harness.records.test_writer import batches, facts
 
@@ -109,10 +111,13 @@ def test_an_error_of_the_loader_is_written_and_passes_through(tmp_path: Path) ->
 
 
 def test_ids_that_can_not_be_taken_leave_a_gap(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A field that is not there is told once, and the loop goes on."""
+    """A field that is not there is told with those that are, once, and the loop goes on; the audit is no success."""
     recorded = record([{"x": 1}, {"x": 2}], "id", folder=tmp_path)
     assert 2 == len(list(recorded))
     assert 2 == facts(closed(recorded, tmp_path), "unread")[0]["batches"]
+    verdict = audit_folder(tmp_path)
+    assert 3 == verdict.exit_code
+    assert "ids='id': a batch of type dict has no such field; it has x" in verdict.notes[0]
 
 
 def test_the_place_of_a_rank_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,6 +139,43 @@ def test_a_job_that_records_imports_no_test_tools(tmp_path: Path) -> None:
     )
     assert set() == {"hypothesis", "pytest", "torch", "numpy"} & set(done.stdout.split())
     assert 1 == len(files(tmp_path / "loaderspec-record"))
+
+
+def test_a_crash_of_the_job_ends_its_epoch(tmp_path: Path) -> None:
+    """It is told from a loop that breaks off, also where both are in one function."""
+    program = (
+        "from conformance import record\n"
+        "for batch in record([[1], [2]]): break\n"
+        "for batch in record([[1], [2]]): raise ValueError('loss is nan')"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, check=False)
+    (path,) = files(tmp_path)
+    items = list(read_file(path))
+    assert [(1, 0, "ValueError: loss is nan")] == [tuple(each.values())[:3] for each in facts(items, "crash")]
+    assert "clean end" == items[-1].state
+
+
+def leaving(code: int) -> Iterator[BaseException | None]:
+    """What is known to end a process that reports what was raised and exits."""
+    try:
+        try:
+            raise ValueError("x" * 9000 + " is why")
+        except ValueError:
+            sys.exit(code)
+    except SystemExit:
+        yield ending()
+
+
+def test_what_ends_a_process_is_known_while_it_leaves() -> None:
+    """Also where it is reported to another process, and the exit code is all that is left."""
+    assert [None] == list(leaving(0))
+    (error,) = leaving(1)
+    assert isinstance(error, ValueError)
+    text = words(error)
+    assert text.startswith("ValueError: xxx")
+    assert text.endswith(" is why")
+    assert len(text) < 2000
 
 
 def test_what_was_flushed_before_a_sigkill_is_read(tmp_path: Path) -> None:

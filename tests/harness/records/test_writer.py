@@ -2,6 +2,7 @@
 
 import errno
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -233,3 +234,31 @@ def test_a_forked_process_writes_its_own_file(tmp_path: Path) -> None:
     both = sorted((read(tmp_path, at) for at in (0, 1)), key=batches)
     assert [[([0], -1)], [([1], -1)]] == [batches(items) for items in both]
     assert [9, 9] == [facts(items, "loader")[0]["line"] for items in both]
+
+
+def test_a_batch_after_which_none_comes_is_written(tmp_path: Path) -> None:
+    """The loop waits in a collective for ever, and a process that is killed says no last word."""
+    recorder = Recorder(tmp_path)
+    loader = recorder.loader({})
+    recorder.batch(loader, recorder.epoch(loader, {}), [0, 1])
+    recorder._later.join(60)
+    items = read(tmp_path)
+    assert [([0, 1], -1)] == batches(items)
+    assert "cut" == items[-1].state
+
+
+def test_a_process_that_forks_has_no_thread_that_waits(tmp_path: Path) -> None:
+    """What is forked while a thread holds a lock may wait for it for ever; what came before is written."""
+    recorder = open_record(tmp_path)
+    loader = recorder.loader({})
+    epoch = recorder.epoch(loader, {})
+    recorder._later.wait = 3600
+    recorder.batch(loader, epoch, [0])
+    threads = threading.active_count()
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    assert 0 == os.waitpid(child, 0)[1]
+    assert threads - 1 == threading.active_count()
+    assert [([0], -1)] == batches(read(tmp_path))
+    recorder.close()

@@ -28,7 +28,7 @@ class Jobs:
         self, script: Path, folder: Path, ranks: int = 1, words: Sequence[str] = (), options: Options | None = None
     ) -> list[int]:
         """Run a script as a job of so many ranks, recorded into a folder; the exit codes of its ranks."""
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         variables = {FOLDER: str(folder)}
         if options is not None:
             variables[TOLD] = environment(folder, options, {})[TOLD]

@@ -81,3 +81,24 @@ def test_a_bad_call_gets_a_sentence(words: list[str], capfd: pytest.CaptureFixtu
     """Code 2."""
     assert 2 == main(["check", f"{SCRIPTS}/seeds_differ.py:make_loader", *words])
     assert "loaderspec check: " in capfd.readouterr().err
+
+
+def test_a_function_that_makes_a_process_group_is_told_how(running: Ranks, tmp_path: Path) -> None:
+    """There is one already."""
+    (tmp_path / "grouped.py").write_text(
+        "import torch.distributed as dist\n\n\ndef make():\n    dist.init_process_group('gloo')\n"
+    )
+    with pytest.raises(Unfit, match=r"only `if not dist.is_initialized\(\)`"):
+        running.record(f"{tmp_path}/grouped.py:make", SetUp(), tmp_path / "record")
+
+
+def test_only_what_is_asked_for_is_checked(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Not the other loaders that the module makes; and a sweep without a finding says why it does nothing."""
+    (tmp_path / "two.py").write_text(
+        "from torch.utils.data import DataLoader\nother = DataLoader([1, 2])\nloader = DataLoader([3, 4])\n"
+    )
+    assert 0 == main(["check", f"{tmp_path}/two.py:loader", "--world-size=1", "--sweep"])
+    out = capfd.readouterr().out
+    assert "never iterated" not in out
+    assert "1 loader checked, 0 findings" in out
+    assert "no smaller set-up was looked for" in out

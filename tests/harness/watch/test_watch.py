@@ -138,8 +138,11 @@ def test_steps_stop_the_job_and_an_accepted_finding_is_told(capfd: pytest.Captur
     err = capfd.readouterr().err
     assert "limited to 6 steps" in err
     assert "1 loader watched, 0 findings" in err
-    assert 0 == main(["watch", *python("train.py")])
-    assert "ORDER-6 is accepted (train.py:16: on purpose)" in capfd.readouterr().err
+    assert 0 == main(["watch", "--html=shown", *python("train.py")])
+    err = capfd.readouterr().err
+    assert "ORDER-6 is accepted (train.py:16: on purpose)" in err
+    assert err.endswith("picture: shown/index.html\n")
+    assert "<svg" in Path("shown/index.html").read_text("utf-8")
     assert 1 == len(files(Path("kept")))
 
 

@@ -6,7 +6,7 @@ from conformance.report.script.checks.common import epochs_of, first_sentence, m
 
 
 def nothing_twice(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
-    """PART-1: no sample comes twice beyond the padding that is claimed."""
+    """PART-1, DRAW-6: no sample comes twice beyond the padding that is claimed."""
     return first_sentence(repeats_beyond_padding(case, epochs) for epochs in epochs_of(runs["main"]))
 
 

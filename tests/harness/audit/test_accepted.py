@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.watch.accepted import Acceptance, Unfit, acceptances
+from conformance.audit.accepted import Acceptance, Unfit, acceptances
+from conformance.audit.accepting import accepting
+from conformance.cli import main
+from conformance.watch.preflight import check_accepted
+from tests.harness.audit.jobs import audited, found, job, whole
 
 SCRIPT = """
 loader = DataLoader(
@@ -71,8 +75,31 @@ def test_an_entry_that_lacks_something_gets_a_sentence(text: str, lacks: str, tm
         acceptances([], tmp_path)
 
 
-def test_a_comment_without_a_reason_gets_a_sentence(tmp_path: Path) -> None:
-    """It says how to write one."""
-    (tmp_path / "train.py").write_text("x = 1  # loaderspec: ignore ORDER-6\n")
-    with pytest.raises(Unfit, match="without a reason: write"):
-        acceptances([str(tmp_path / "train.py")], tmp_path)
+def test_a_comment_without_a_reason_accepts_nothing_and_drops_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told, with how to write one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text("x = 1  # loaderspec: ignore COUNT-5\n")
+    line = {"file": str(tmp_path / "train.py"), "line": 1}
+    record = job(tmp_path / "record", [[whole([[0], [1]])], [whole([[2]])]], **line)
+    verdict, (told,) = accepting(audited(record))
+    assert [("COUNT-5", "other-steps")] == found(verdict)
+    assert "train.py:1 ignores COUNT-5 without a reason, so it is not accepted: write" in told
+    with pytest.raises(Unfit, match="without a reason"):
+        check_accepted(["python", "train.py"])
+
+
+def test_the_audit_accepts_what_the_watch_accepts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A comment at the line, and one that is out of date."""
+    monkeypatch.chdir(tmp_path)
+    comments = "x = 1  # loaderspec: ignore COUNT-5, join()\ny = 2  # loaderspec: ignore ORDER-6, why\n"
+    (tmp_path / "train.py").write_text(comments)
+    line = {"file": str(tmp_path / "train.py"), "line": 1}
+    job(tmp_path / "record", [[whole([[0], [1]])], [whole([[2]])]], **line)
+    assert 0 == main(["audit", "record"])
+    out = capsys.readouterr().out
+    assert "COUNT-5 is accepted (train.py:1: join())" in out
+    assert "train.py:2 accepts ORDER-6, which was not found" in out

@@ -26,13 +26,19 @@ class Unfit(ValueError):
 
 @dataclass(frozen=True)
 class Acceptance:
-    """One finding that is accepted. `line` is 0 for the whole of a file."""
+    """One finding that is accepted. `line` is 0 for the whole of a file. Without a reason nothing is accepted."""
 
     finding: str
     file: Path
     line: int
     reason: str
     where: str  # how the user finds it again
+
+    @property
+    def lacks(self) -> str:
+        """What is said of one without a reason."""
+        write = f"write `# loaderspec: ignore {self.finding}, why`"
+        return f"{self.where} ignores {self.finding} without a reason, so it is not accepted: {write}"
 
     def covers(self, finding: str, places: Iterable[tuple[str, int]]) -> bool:
         """Whether it is about a finding at one of these places: where it shows, and where its loader was made."""
@@ -47,21 +53,20 @@ class Acceptance:
 def acceptances(files: Iterable[str], folder: Path) -> list[Acceptance]:
     """What is accepted in the comments of files, and in the pyproject.toml of a folder or of one above it.
 
-    Unfit if one has no reason.
+    Unfit if the latter can't be read, or has one without a reason; a comment may lack it.
     """
-    return [*(each for file in sorted(set(files)) for each in _comments(Path(file))), *_configured(folder.resolve())]
+    return [
+        *(each for file in sorted({Path(file).resolve() for file in files}) for each in comments(file)),
+        *_configured(folder.resolve()),
+    ]
 
 
-def _comments(file: Path) -> Iterator[Acceptance]:
+def comments(file: Path) -> Iterator[Acceptance]:
+    """What is accepted in the comments of a file; the reason is empty where a comment has none."""
     for number, line in enumerate(_text(file).splitlines(), start=1):
         found = _COMMENT.search(line)
         if found:
-            where = f"{file.name}:{number}"
-            if not found[2]:
-                raise Unfit(
-                    f"{where} ignores {found[1]} without a reason: write `# loaderspec: ignore {found[1]}, why`"
-                )
-            yield Acceptance(found[1], file.resolve(), number, found[2], where)
+            yield Acceptance(found[1], file.resolve(), number, found[2] or "", f"{file.name}:{number}")
 
 
 def _configured(folder: Path) -> Iterator[Acceptance]:
