@@ -72,6 +72,10 @@ def collate_errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> V
 )
 def initialiser_errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What the worker initialiser raises reaches the consumer with its type and text."""
+    parts = scenario.samples if scenario.dataset == "iterable" else -(-scenario.samples // scenario.combined_batch)
+    # A worker for which nothing is left to read may never be asked for anything, nor its error.
+    if _fault(scenario) == "init" and place_of(scenario.fault) >= parts:
+        return None
     return _arrives(scenario, trace, ("init",))
 
 

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from conformance.contract import AdapterError, Claims
 from conformance.processes import seen
+from conformance.processes.busy import Extension
 from conformance.processes.hangs import Hangs
 from conformance.processes.origin import Origin
 from conformance.processes.own_errors import Broken, Unusable, raise_broken
@@ -94,7 +95,14 @@ class Lane:
             return time.monotonic() + hangs.patience(self.patience) + granted - self.patience
 
         deadline = until(patience if stage is None else stage)
-        while waiting and (ready := wait(list(waiting), max(0.0, deadline - time.monotonic()))):
+        late: Extension | None = None
+        while waiting:
+            ready = wait(list(waiting), max(0.0, deadline - time.monotonic()))
+            if not ready:
+                late = late or Extension([each.pid for each in members if each.orders in waiting], self.patience)
+                if not (more := late.more()):
+                    break
+                last, deadline = last + more, time.monotonic() + more
             for line in ready:
                 assert isinstance(line, Connection)
                 try:
