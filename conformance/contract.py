@@ -110,7 +110,7 @@ class Claims:
     shuffle: Literal["global", "buffered"] | None = None
     workers: bool = False
     iterable_workers: Literal["split", "replicated"] | None = None
-    epochs: Literal["set_epoch", "automatic"] | None = None
+    epochs: Literal["set_epoch", "automatic", "endless"] | None = None
     hooks: tuple[str, ...] = ()
     length: bool = False
     device_options: bool = False
@@ -131,6 +131,11 @@ class Claims:
     drops: Literal["per-shard"] | None = None
     sampling: Literal["replacement"] | None = None
     lookahead: Literal[0, 1] = 0
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether one iterator gives pass after pass, and none has an end."""
+        return self.epochs == "endless"
 
     def policy(self, drop_last: bool) -> Policy | None:
         """What becomes of the remainder, or None where nothing is promised."""
@@ -200,7 +205,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "layout": ("contiguous", "strided"),
     "shuffle": ("global", "buffered"),
     "iterable_workers": ("split", "replicated"),
-    "epochs": ("set_epoch", "automatic"),
+    "epochs": ("set_epoch", "automatic", "endless"),
     "errors": ("raise", "skip"),
     "smallest": (0, 1, "world_size", "step"),
     "end_of_epoch": ("next", "empty"),
@@ -333,6 +338,7 @@ def _refuse_contradictions(fields: dict[str, Any]) -> None:
             )
     _refuse_unequal_policies(fields)
     _refuse_other_draws(fields)
+    _refuse_ends(fields)
     if fields.get("layout") and "map" not in fields.get("datasets", ("map",)):
         raise AdapterError("the claims contradict each other: layout needs 'map' in datasets; claim both or neither")
 
@@ -377,4 +383,14 @@ def _refuse_other_draws(fields: dict[str, Any]) -> None:
     if "weights" in fields.get("hooks", ()) and not fields.get("sampling"):
         raise AdapterError(
             "the claims contradict each other: the hook 'weights' needs sampling='replacement'; claim both or neither"
+        )
+
+
+def _refuse_ends(fields: dict[str, Any]) -> None:
+    """What can't be said of a loader without an end: how many steps it has, and what comes behind them."""
+    ends = [name for name in ("length", "end_of_epoch", "elastic", "sampling", "equal_steps") if fields.get(name)]
+    if fields.get("epochs") == "endless" and ends:
+        raise AdapterError(
+            f"the claims contradict each other: {ends[0]}={fields[ends[0]]!r} speaks of an epoch that ends, and with "
+            f"epochs='endless' none does; claim one of them"
         )
