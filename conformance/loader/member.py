@@ -246,7 +246,7 @@ def _reader(going: Reading, loader: Any) -> Reader:
     return Reader(
         loader,
         going.implementation.decode,
-        sets_epoch=going.implementation.claims.epochs != "automatic",
+        sets_epoch=going.implementation.claims.epochs not in ("automatic", "endless"),
         most=8 + 2 * copies * going.scenario.samples + step,
         before_epoch=watch.begin_epoch if watch is not None else lambda number: None,
     )

@@ -1,6 +1,8 @@
 """How a consumer reads in chapter 11, in a rank's process."""
 
 import os
+import pickle
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -8,8 +10,9 @@ from dataclasses import replace
 from conformance.loader import reading
 from conformance.loader.member import Reading, read
 from conformance.loader.scenario import simpler
-from conformance.processes.calls import Stopped
+from conformance.processes.calls import Stopped, called
 from conformance.reach import scenario
+from conformance.trace import Saved
 
 # What launchers tell an instance of itself.
 _LAUNCHED = {
@@ -54,6 +57,27 @@ def _read_plainly(going: Reading) -> None:
     going.epochs += again.epochs
 
 
+def _read_passes(going: Reading) -> None:
+    """Read so many steps of one iterator; take a state on the way, or begin with one."""
+    going.reader = replace(going.reader, most=sys.maxsize)
+    loader, steps = going.reader.loader, scenario.steps_to_read(going.scenario)
+    saves = going.scenario.conduct.startswith("stopped")
+    if going.task.saved:
+        mine = going.task.saved[going.task.rank]
+        called("load_state_dict", None, lambda: loader.load_state_dict(pickle.loads(mine.blob)))
+        steps, saves = steps - going.place, False
+    under_way = going.reader.begin(0)
+    try:
+        for at in range(steps + 1):
+            if saves and at == going.place:
+                blob = bytes(called("state_dict", None, lambda: pickle.dumps(loader.state_dict())))
+                going.saved.append(Saved(blob))
+            if at < steps and not going.reader.step(under_way):
+                break
+    finally:
+        going.epochs.append(under_way.epoch(left=True))
+
+
 @contextmanager
 def _environment() -> Iterator[None]:
     before = dict(os.environ)
@@ -69,5 +93,11 @@ def _environment() -> Iterator[None]:
 
 # Imported, so that a process that only reads knows what these conducts need.
 KNOWN = scenario
-CONDUCTS: Mapping[str, Callable[[Reading], None]] = {"sharded": _whole, "weighted": _whole, "peeking": _peek}
+CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
+    "sharded": _whole,
+    "weighted": _whole,
+    "peeking": _peek,
+    "endless": _read_passes,
+    "stopped": _read_passes,
+}
 WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]] = {"launched": _launched}

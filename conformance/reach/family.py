@@ -5,13 +5,15 @@ from collections.abc import Iterator
 from conformance.contract import Claims
 from conformance.loader.runs import runs
 from conformance.loader.scenario import Scenario, from_code, may_fail, within
-from conformance.reach import alone, drawn_draws, drawn_equal, draws, equal, once, scenario
+from conformance.reach import alone, drawn_draws, drawn_endless, drawn_equal, draws, endless, equal, once, scenario
+from conformance.reach.scenario import steps_to_read
 from conformance.reach.smaller import smaller
 from conformance.trial.family import Family
+from conformance.trial.words import place_of
 
-CHAPTERS = ("EQUAL", "DRAW", "ALONE", "PEEK")
+CHAPTERS = ("EQUAL", "DRAW", "ALONE", "PEEK", "ENDLESS")
 # Imported, so that they register their clauses and conducts.
-JUDGES = (equal, draws, once, alone)
+JUDGES = (equal, draws, once, alone, endless)
 CONDUCTS = scenario
 
 
@@ -25,6 +27,16 @@ def _within_draws(scenario: Scenario, claims: Claims) -> Scenario | None:
     return _within(scenario, claims) if scenario.shuffle else None
 
 
+def _within_endless(scenario: Scenario, claims: Claims) -> Scenario | None:
+    """None too without a conduct that knows no end, and for a state behind the last step that is read."""
+    if scenario.conduct == "endless":
+        return _within(scenario, claims)
+    if not scenario.conduct.startswith("stopped@"):
+        return None
+    nearest = _within(scenario, claims)
+    return nearest if nearest and place_of(nearest.conduct) < max(1, steps_to_read(nearest)) else None
+
+
 def _equal_promises(claims: Claims, held: frozenset[str]) -> Iterator[str]:
     if "EQUAL-1" in held:
         yield "equal steps on every rank, whatever the policy"
@@ -34,6 +46,18 @@ def _draw_promises(claims: Claims, held: frozenset[str]) -> Iterator[str]:
     if {"DRAW-1", "DRAW-3", "DRAW-4", "DRAW-5"} <= held:
         weighed = ", by weight" if "DRAW-2" in held else ""
         yield f"draws with replacement{weighed}, the same per (seed, epoch), other samples on each rank"
+
+
+def _endless_notes(claims: Claims) -> Iterator[str]:
+    if claims.is_endless:
+        yield 'epochs="endless" is claimed: what is said of epochs that end (chapters 1 to 5, 9 and 10) was not judged'
+
+
+def _endless_promises(claims: Claims, held: frozenset[str]) -> Iterator[str]:
+    if {"ENDLESS-1", "ENDLESS-2"} <= held:
+        yield "never ends, and covers the dataset in each pass" + (
+            "; resumes at any step" if "ENDLESS-4" in held else ""
+        )
 
 
 FAMILIES = (
@@ -62,6 +86,19 @@ FAMILIES = (
         may_fail=may_fail,
         within=_within_draws,
         promises=_draw_promises,
+    ),
+    Family(
+        "endless",
+        from_code,
+        drawn_endless.endless_runs,
+        drawn_endless.a_few_passes,
+        {"quick": 10, "gate": 60, "deep": 1000},
+        drawn_endless.passes,
+        smaller,
+        may_fail=may_fail,
+        within=_within_endless,
+        notes=_endless_notes,
+        promises=_endless_promises,
     ),
     Family("alone", from_code, runs, alone.launched, may_fail=may_fail, within=_within),
     Family("peek", from_code, runs, alone.peeking, may_fail=may_fail, within=_within),

@@ -29,6 +29,12 @@ def weights_of(scenario: Scenario) -> tuple[float, ...] | None:
     return tuple(_WEIGHTS[index % len(_WEIGHTS)] for index in range(scenario.samples))
 
 
+def steps_to_read(scenario: Scenario) -> int:
+    """The steps of a rank that hold as many passes as the scenario has epochs, however a pass is cut."""
+    shard = -(-scenario.samples // scenario.world_size)
+    return scenario.epochs * -(-shard // scenario.combined_batch)
+
+
 CONDUCTS.update(
     {
         "sharded": Conduct(
@@ -41,6 +47,8 @@ CONDUCTS.update(
             calm=True,
         ),
         "peeking": Conduct("each read counted", _PERFORMER, calm=True, watched=True),
+        "endless": Conduct("which are passes of one iterator", _PERFORMER, calm=True),
+        "stopped": Conduct("which are passes of one iterator, a state taken after step {}", _PERFORMER, calm=True),
         "launched": Conduct("in a process that was started as rank 1 of 2", _PERFORMER, calm=True),
     }
 )

@@ -12,11 +12,16 @@ from tests.known_bad.ahead import CORRECT_AHEAD
 from tests.known_bad.alone import CORRECT_ALONE, UNUSUAL_ALONE
 from tests.known_bad.correct import CORRECT, Correct, KnownBad
 from tests.known_bad.drawing import CORRECT_DRAWING, UNUSUAL_DRAWING
+from tests.known_bad.endless import CORRECT_ENDLESS, UNUSUAL_ENDLESS
 from tests.known_bad.equal import CORRECT_EQUAL, UNUSUAL_EQUAL
+from tests.known_bad.grouping import CORRECT_GROUPING
 from tests.known_bad.loops import CORRECT_LOOPS
+from tests.known_bad.mixing import CORRECT_MIXING
 from tests.known_bad.pool import CORRECT_POOLS
 from tests.known_bad.resuming import CORRECT_RESUMING
 from tests.known_bad.samplers import Sampled
+from tests.known_bad.streams import CORRECT_STREAMING
+from tests.known_bad.subsets import CORRECT_OF_SUBSETS
 from tests.known_bad.unusual import UNUSUAL
 from tests.known_bad.unusual_elsewhere import UNUSUAL_ELSEWHERE
 from tests.known_bad.unusual_orders import UNUSUAL_ORDERS
@@ -59,6 +64,7 @@ _MORE_UNUSUAL = (
     *UNUSUAL_EQUAL,
     *UNUSUAL_DRAWING,
     *UNUSUAL_ALONE,
+    *UNUSUAL_ENDLESS,
 )
 ALL_UNUSUAL = (*UNUSUAL, *_MORE_UNUSUAL)
 
@@ -74,7 +80,8 @@ def _each(loaders: Sequence[type[Correct]], deep: Callable[[type[Correct]], bool
     _each(
         [
             *(*CORRECT, *CORRECT_POOLS, Sampled, *CORRECT_AHEAD, *CORRECT_RESUMING),
-            *(*CORRECT_EQUAL, *CORRECT_DRAWING, *CORRECT_ALONE, *CORRECT_LOOPS, *ALL_UNUSUAL),
+            *(*CORRECT_EQUAL, *CORRECT_DRAWING, *CORRECT_ALONE, *CORRECT_ENDLESS, *CORRECT_LOOPS, *ALL_UNUSUAL),
+            *(*CORRECT_GROUPING, *CORRECT_STREAMING, *CORRECT_OF_SUBSETS, *CORRECT_MIXING),
         ],
         lambda loader: loader.__name__ in _LIKE_OTHERS or (loader in _MORE_UNUSUAL and loader.__name__ not in _CHEAP),
     ),
