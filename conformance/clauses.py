@@ -7,6 +7,7 @@ each clause. `tests/museum/test_traceability.py` names what is missing.
 """
 
 from conformance.ahead import family as ahead
+from conformance.chosen import family as chosen
 from conformance.device import family as device
 from conformance.epochs import family as epochs
 from conformance.faults import family as faults
@@ -22,6 +23,6 @@ from conformance.workers import family as workers
 __all__ = ["CHAPTERS", "CLAUSES", "FAMILIES", "Clause", "Finding", "Verdict"]
 
 # In the order of the chapters.
-for _wing in (epochs, workers, ahead, device, launch, pipelines, restarts, faults, reach, loops):
+for _wing in (epochs, workers, ahead, device, launch, pipelines, restarts, faults, chosen, reach, loops):
     CHAPTERS.extend(_wing.CHAPTERS)
     FAMILIES.update({family.name: family for family in _wing.FAMILIES})

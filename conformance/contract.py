@@ -56,13 +56,19 @@ class Request:
     `decode` (or the default decoder) reads. With `device_options` claimed, a step holds `combined_batch` samples.
     `workdir` is a folder that the adapter may fill with files made from this dataset. It is kept for later requests of
     this rank with a dataset of the same content, and identifies that content: a length, a type or a repr does not.
-    The last ten are asked for only where the claim `hooks` names them: `timeout` is the seconds that a worker may
-    take over a step, 0 for no limit; a `sampler` gives the indices of an epoch in their order, and a `batch_sampler`
-    its steps. Those from `buffer_size` on say how an asynchronous loader reads ahead: at most so
-    many steps beyond the one that the consumer holds (0: as many as it likes), already before the first iterator is
-    made, into the next epoch before that is asked for, and in small batches that are joined to full steps.
+    Those from `collate_fn` to `rebatched` are asked for only where the claim `hooks` names them: `timeout` is the
+    seconds that a worker may take over a step, 0 for no limit; a `sampler` gives the indices of an epoch in their
+    order, and a `batch_sampler` its steps. Those from `buffer_size` on say how an asynchronous loader reads ahead: at
+    most so many steps beyond the one that the consumer holds (0: as many as it likes), already before the first
+    iterator is made, into the next epoch before that is asked for, and in small batches that are joined to full steps.
+    `batches` says how the members of a step are chosen, of the ways that the claim of this name has: "grouped", from
+    one of `groups`, the group of each sample; "budget" or "at_least", so that their `sizes` add up to `budget` at most,
+    or at the least. `batch_size` says nothing in the last two. `indices`, where `subsets` is claimed, are the samples
+    of the dataset that are asked for, in their order: the caller's own list. `sources` are map-style datasets to be
+    mixed by their `weights` until one or all are exhausted, as `stop` says: one of those that `mixtures` claims.
     `shards` is asked for only where the claim `drops` is made: how many samples lie in each file, in their order.
-    `weights`, if they are among the hooks, say how much oftener one sample is drawn than another; None: all alike.
+    Without `sources`, `weights`, if they are among the hooks, say how much oftener one sample is drawn than another;
+    None: all alike.
     """
 
     dataset: Any
@@ -88,6 +94,13 @@ class Request:
     early_preload: bool = False
     load_indefinitely: bool = True
     rebatched: bool = False
+    batches: str = ""
+    groups: tuple[int, ...] = ()
+    sizes: tuple[int, ...] = ()
+    budget: int = 0
+    indices: list[int] | None = None
+    sources: tuple[Any, ...] = ()
+    stop: str = ""
     shards: tuple[int, ...] = ()
     weights: tuple[float, ...] | None = None
 
@@ -125,6 +138,11 @@ class Claims:
     device: tuple[str, ...] = ()
     launcher: bool | Literal["settings"] = False
     pipelines: tuple[str, ...] = ()
+    batches: tuple[str, ...] = ()
+    oversized: Literal["skip", "refuse", "alone"] | None = None
+    stream_shuffle: Literal["buffered", "shards"] | None = None
+    subsets: bool = False
+    mixtures: tuple[str, ...] = ()
     loop: Literal["step", "drop"] | None = None
     without: tuple[str, ...] = ()
     equal_steps: bool = False
@@ -216,6 +234,8 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "drops": ("per-shard",),
     "sampling": ("replacement",),
     "lookahead": (0, 1),
+    "oversized": ("skip", "refuse", "alone"),
+    "stream_shuffle": ("buffered", "shards"),
     **dict.fromkeys(
         (
             "workers",
@@ -225,6 +245,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
             "elastic",
             "in_order",
             "equal_steps",
+            "subsets",
         ),
         (False, True),
     ),
@@ -233,12 +254,14 @@ VALUES: dict[str, tuple[Any, ...]] = {
 CHOICES = {
     "datasets": ("map", "iterable"),
     "hooks": (
-        *("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler"),
+        *("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler", "set_epoch"),
         *AHEAD,
         "weights",
     ),
     "device": ("training", "inference", "outputs", "synthetic", "ranks"),
     "pipelines": ("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
+    "batches": ("grouped", "budget", "at_least"),
+    "mixtures": ("first_exhausted", "all_exhausted"),
 }
 # What a loader can't be asked for: "ranks" is more than one of them, "drop_last" is True, "batch_size" another than 1.
 LIMITS = {"without": ("ranks", "drop_last", "batch_size")}
@@ -316,9 +339,16 @@ def _refuse_contradictions(fields: dict[str, Any]) -> None:
             raise AdapterError(
                 f"the claims contradict each other: {name}={fields[name]!r} needs {needed}=True; claim both or neither"
             )
-    if fields.get("iterable_workers") and "iterable" not in fields.get("datasets", ("map",)):
+    about_iterables = [name for name in ("iterable_workers", "stream_shuffle") if fields.get(name)]
+    about_iterables += ["the hook 'set_epoch'"] if "set_epoch" in fields.get("hooks", ()) else []
+    if about_iterables and "iterable" not in fields.get("datasets", ("map",)):
         raise AdapterError(
-            "the claims contradict each other: iterable_workers needs 'iterable' in datasets; claim both or neither"
+            f"the claims contradict each other: {about_iterables[0]} needs 'iterable' in datasets; "
+            "claim both or neither"
+        )
+    if fields.get("oversized") and "budget" not in fields.get("batches", ()):
+        raise AdapterError(
+            "the claims contradict each other: oversized needs 'budget' in batches; claim both or neither"
         )
     ahead = [name for name in fields.get("hooks", ()) if name in AHEAD]
     if ahead and not fields.get("asynchronous"):

@@ -37,8 +37,10 @@ from .loading.request import count_own_steps, make_request, torch_arguments, war
 from .loading.restarts import Counted, Position, counted_in, position_of, state_of
 from .loading.worker import NextEpoch, Starting
 from .options.options import Options
+from .rules.choosing import ChosenBatches
 from .rules.sampler import CombinedBatchSampler
 from .rules.shuffle import check_epoch, worker_seed
+from .rules.streams import begin_epoch
 
 
 class DataLoader(torch.utils.data.DataLoader[Any]):
@@ -125,11 +127,17 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         if self._steps is not None and self._consumer is None:
             self._steps.epoch, self._steps.first = epoch, skipped
             return self._pass(epoch)
+        self._tell_batches(epoch)
         made = self._pass(epoch) if self._consumer is None else self._consumer.begin(epoch)
         # The order is not ours, or the ring has begun it already: to get what follows, what comes before is read.
         for _ in range(skipped):
             next(made, None)
         return made
+
+    def _tell_batches(self, epoch: int) -> None:
+        """Tell batches that are cut anew in each epoch which one comes."""
+        if isinstance(self._asked.batch_sampler, ChosenBatches):
+            self._asked.batch_sampler.epoch = epoch
 
     def _pass(self, epoch: int) -> Pass:
         # ORDER-8, WORK-1: workers fetch what the sampler names, and torch hands it over in the sampler's order.
@@ -137,11 +145,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._worker_seed = worker_seed(self._base_seed, epoch, self._options.Distributed.processId)
         self.generator = torch.Generator().manual_seed(self._worker_seed)
         # WORK-12, WORK-13: each pass is an epoch of its own, whatever became of the one before.
-        made = Pass(self._persistent_source() if self.persistent_workers else super().__iter__())
+        begin_epoch(self.dataset, epoch)
+        made = Pass(self._persistent_source(epoch) if self.persistent_workers else super().__iter__())
         self._passes.add(made)
         return made
 
-    def _persistent_source(self) -> Any:
+    def _persistent_source(self, epoch: int) -> Any:
         """Return torch's iterator over the persistent workers, or over new ones while those are in use."""
         workers = self._iterator
         if not isinstance(workers, Workers):
@@ -154,7 +163,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             workers.kill()
             self._iterator = None
             return super().__iter__()
-        workers._shared_seed = NextEpoch(self._worker_seed)
+        workers._shared_seed = NextEpoch(self._worker_seed, epoch)
         try:
             return super().__iter__()
         except Exception as error:
@@ -202,6 +211,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         # COUNT-4, ASYNC-10
         if self._is_rebatched:
             return rebatched_length(self._asked)
+        self._tell_batches(self._epoch)
         return super().__len__() if self._steps is not None else count_own_steps(self._asked, super().__len__)
 
     def set_epoch(self, epoch: int) -> None:

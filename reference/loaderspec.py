@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.utils.data import IterableDataset
+from torch.utils.data import ConcatDataset, IterableDataset, Subset
 
 from . import training
 from .dataloader import DataLoader
@@ -20,10 +20,14 @@ from .launch.launched import job_from_environment
 from .options.options import Options
 from .popdist.poptorch import Options as LaunchedOptions
 from .reading_service import DistributedReadingService, MultiProcessingReadingService, SequentialReadingService
-from .rules.splitting import split
+from .rules.choosing import BoundedBatches, ChosenBatches, GroupedBatches, ReachingBatches
+from .rules.mixing import MixedBatches
+from .rules.splitting import splitter
+from .rules.streams import EpochSplit, shuffled
 
 # What a request may ask for beyond the loader's own arguments, and of a loader that reads ahead.
 HOOKS = ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler")
+TELLS = ("set_epoch",)
 AHEAD = ("buffer_size", "early_preload", "load_indefinitely", "rebatched")
 
 claims: dict[str, Any] = dict(
@@ -42,10 +46,15 @@ claims: dict[str, Any] = dict(
     asynchronous=True,
     # A slot of the ring is filled again once the next step is asked for (ASYNC-2).
     aliases="asynchronous",
-    hooks=HOOKS + AHEAD,
+    hooks=HOOKS + TELLS + AHEAD,
     device=("training", "inference", "outputs", "synthetic", "ranks"),
     launcher="settings",
     pipelines=("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
+    batches=("grouped", "budget", "at_least"),
+    oversized="refuse",
+    stream_shuffle="buffered",
+    subsets=True,
+    mixtures=("first_exhausted", "all_exhausted"),
     loop="step",
 )
 
@@ -60,6 +69,10 @@ _MODES = {
 
 def load(request: Any) -> DataLoader:
     """Return one rank's loader for the request."""
+    if getattr(request, "sources", ()):
+        return _of_batches(request, ConcatDataset(request.sources), _mixed(request))
+    if getattr(request, "batches", ""):
+        return _of_batches(request, request.dataset, _batches(request))
     return loader(request, ShuffleMethod.Sort)
 
 
@@ -69,7 +82,7 @@ def loader(request: Any, method: ShuffleMethod) -> DataLoader:
     asked = {name: getattr(request, name, None) for name in HOOKS}
     # torch's rule: a sampler is the order, and a batch sampler the batches, so that nothing else may say what they are.
     is_ordered = asked["sampler"] is not None or asked["batch_sampler"] is not None
-    dataset = split(request.dataset, request.rank, request.world_size) if is_stream else request.dataset
+    dataset = _shared_out(request) if is_stream else _chosen(request)
     return DataLoader(
         _options(request).shuffleMethod(method),
         dataset,
@@ -83,6 +96,54 @@ def loader(request: Any, method: ShuffleMethod) -> DataLoader:
         persistent_workers=bool(asked.pop("persistent_workers")) and request.num_workers > 0,
         **{name: value for name, value in asked.items() if value is not None},
         **_ahead(request),
+    )
+
+
+def _chosen(request: Any) -> Any:
+    """Return the dataset, or the part of it that is asked for."""
+    indices = getattr(request, "indices", None)
+    if indices is None:
+        return request.dataset
+    # SUBSET-1, SUBSET-2, SUBSET-3, SUBSET-6: to the loader it is a dataset of so many samples, in this order.
+    # SUBSET-4, SUBSET-5: the list is a copy, and nothing is kept with the dataset, so that others may have both.
+    return Subset(request.dataset, list(indices))
+
+
+def _shared_out(request: Any) -> EpochSplit:
+    """Return one rank's share of a stream, which hears of epochs."""
+    if request.shuffle:
+        return shuffled(request.dataset, request.seed, request.rank, request.world_size)
+    return EpochSplit(request.dataset, splitter(request.rank, request.world_size))
+
+
+def _of_batches(request: Any, dataset: Any, batches: ChosenBatches) -> DataLoader:
+    """Return a loader of steps whose members are chosen by the batches."""
+    return DataLoader(
+        _options(request),
+        dataset,
+        batch_sampler=batches,
+        num_workers=request.num_workers,
+        auto_distributed_partitioning=False,
+        persistent_workers=request.persistent_workers and request.num_workers > 0,
+    )
+
+
+def _batches(request: Any) -> ChosenBatches:
+    """Return the steps of one rank that the request asks for: of one group each, or of a bounded size (chapter 11)."""
+    seed = request.seed if request.shuffle else None
+    shares = (request.world_size, request.rank, request.drop_last, seed)
+    if request.batches == "grouped":
+        return GroupedBatches(request.groups, request.batch_size, *shares)
+    kind = BoundedBatches if request.batches == "budget" else ReachingBatches
+    return kind(request.sizes, request.budget, *shares)
+
+
+def _mixed(request: Any) -> MixedBatches:
+    """Return the steps of one rank of a mixture."""
+    sizes = [len(source) for source in request.sources]
+    shares = (request.world_size, request.rank, request.drop_last)
+    return MixedBatches(
+        sizes, request.weights, request.stop, request.batch_size, *shares, seed=request.seed, shuffle=request.shuffle
     )
 
 

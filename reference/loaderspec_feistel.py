@@ -9,9 +9,9 @@ from . import loaderspec
 from .dataloader import DataLoader
 from .enums import ShuffleMethod
 
-claims: dict[str, Any] = {
-    name: promised for name, promised in loaderspec.claims.items() if name not in ("device", "launcher", "pipelines")
-}
+_ELSEWHERE = ("device", "launcher", "pipelines", "batches", "oversized", "stream_shuffle", "subsets", "mixtures")
+
+claims: dict[str, Any] = {name: promised for name, promised in loaderspec.claims.items() if name not in _ELSEWHERE}
 
 
 def load(request: Any) -> DataLoader:

@@ -190,11 +190,12 @@ def _about_the_record(summary: Summary) -> Iterable[str]:
     elif world > len(ranks) > 0:
         lacking = sorted(set(range(world)) - set(ranks))
         yield f"rank {listed(lacking)} came, and iterated no loader that was recorded"
-    for state, words in (("cut", "was cut"), ("corrupt", "is corrupt")):
+    for state, one, several in (("cut", "was cut", "were cut"), ("corrupt", "is corrupt", "are corrupt")):
         files = [each for each in summary.processes if each.state == state and _matters(each)]
         if files:
             names = listed([_whose(each) for each in files], 3)
-            yield f"the record of {names} {words} ({files[0].why}): what came after that is not judged"
+            whose = f"record of {names} {one}" if len(files) == 1 else f"records of {names} {several}"
+            yield f"the {whose} ({files[0].why}): what came after that is not judged"
     for each in [each for each in summary.processes if each.lost][:1]:
         yield f"{_whose(each)} could not write all of its record ({each.lost[0]})"
     for limit in summary.limits:

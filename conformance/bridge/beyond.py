@@ -12,6 +12,7 @@ _STEPS = "a step comes as the numbers of its samples, and nothing is collated or
 _STATE = "a loader in another process can't reach Python's random generators"
 _ASKED = "samples can be read only while the loader is asked for something, so that nothing is read ahead"
 _HOOKS = "a function of Python's can't be handed over"
+_CHOSEN = "the bridge does not ask for what chapter 11 adds to a request"
 _LOADERS = "the bridge carries loaders, and nothing else"
 
 BEYOND: Mapping[str, str] = {
@@ -23,6 +24,10 @@ BEYOND: Mapping[str, str] = {
     **dict.fromkeys((f"LAUNCH-{number}" for number in range(1, 10)), _LOADERS),
     **dict.fromkeys((f"LOOP-{number}" for number in range(1, 7)), _LOADERS),
     **dict.fromkeys((f"PIPE-{number}" for number in range(1, 21)), _LOADERS),
+    **dict.fromkeys((f"GROUP-{number}" for number in range(1, 13)), _CHOSEN),
+    **dict.fromkeys((f"STREAM-{number}" for number in range(1, 7)), _CHOSEN),
+    **dict.fromkeys((f"SUBSET-{number}" for number in range(1, 7)), _CHOSEN),
+    **dict.fromkeys((f"MIX-{number}" for number in range(1, 10)), _CHOSEN),
     **dict.fromkeys(("ERROR-4", "ERROR-7"), _WORKERS),
     **dict.fromkeys(("ERROR-5", "ERROR-6", "WORK-18", "WORK-19"), _HOOKS),
 }

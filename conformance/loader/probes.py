@@ -81,6 +81,10 @@ class Watch:
             first(self.folder, "armed")
         _append(self.log, number)
 
+    def note(self, entry: dict[str, Any]) -> None:
+        """Log something else, wherever it happens."""
+        _append(self.log, entry)
+
     def count(self) -> int:
         """How many reads there were until now, before the first epoch too."""
         if not os.path.exists(self.log):

@@ -18,6 +18,7 @@ from ..loading.faults import Collating, Failure, Source
 from ..loading.worker import Starting, seed_generators, seed_worker
 from ..rules.sampler import MicroBatches
 from ..rules.shuffle import worker_seed
+from ..rules.streams import begin_epoch
 from .gather import gather, layout_of_gathered, put_samples, tensors_to_gather
 from .layout import Layout, rebuild, structure_of, walk
 from .producing import Order
@@ -177,6 +178,7 @@ class _Worker:
             seed_worker(epoch_seed)
         else:
             seed_generators(epoch_seed, self.number)
+        begin_epoch(self.source.dataset, order.epoch)
         return True
 
     def item(self, order: Order) -> Any:

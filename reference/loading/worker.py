@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch.utils.data import get_worker_info
 
+from ..rules.streams import begin_epoch
 from .faults import Failure, Source, caught
 
 
@@ -40,18 +41,28 @@ def seed_generators(epoch_seed: int, worker: int) -> int:
     return seed
 
 
+def go_on(epoch_seed: int, epoch: int) -> None:
+    """Begin another epoch in this worker, which has read some before."""
+    seed_worker(epoch_seed)
+    info = get_worker_info()
+    assert info is not None
+    # STREAM-5: the dataset of a persistent worker is the copy that it was started with.
+    begin_epoch(info.dataset, epoch)
+
+
 class NextEpoch:
     """A message that seeds the persistent worker which receives it, before anything of the epoch is read.
 
     torch tells persistent workers of a new epoch with a message that may carry something. Unpickling this calls
-    `seed_worker`, and gives None.
+    `go_on`, and gives None.
     """
 
-    def __init__(self, epoch_seed: int) -> None:
+    def __init__(self, epoch_seed: int, epoch: int) -> None:
         self.epoch_seed = epoch_seed
+        self.epoch = epoch
 
-    def __reduce__(self) -> tuple[Callable[[int], None], tuple[int]]:
-        return seed_worker, (self.epoch_seed,)
+    def __reduce__(self) -> tuple[Callable[[int, int], None], tuple[int, int]]:
+        return go_on, (self.epoch_seed, self.epoch)
 
 
 class Starting:

@@ -11,7 +11,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-WINGS = ("epochs", "workers", "ahead", "device", "launch", "pipelines", "restarts", "faults", "reach", "loops")
+WINGS = (
+    "epochs",
+    "workers",
+    "ahead",
+    "device",
+    "launch",
+    "pipelines",
+    "restarts",
+    "faults",
+    "chosen",
+    "reach",
+    "loops",
+)
 # What a room may import of the others, nearest first. What two wings need stands in `loader` (if it is about loaders)
 # or in `trial`; what a wing is asked by the middle is a field of `trial.family.Family`.
 BELOW = {
@@ -137,6 +149,7 @@ def test_no_module_imports_itself_round_a_circle() -> None:
         ("conformance.loader.member", {"hypothesis", "torch", "pytest"}),
         ("conformance.ahead.conduct", {"hypothesis", "torch", "pytest"}),
         ("conformance.restarts.conduct", {"hypothesis", "torch", "pytest"}),
+        ("conformance.chosen.run", {"hypothesis", "torch", "pytest"}),
         ("conformance.launch.run", {"hypothesis", "torch", "pytest"}),
         ("conformance.device.run", {"hypothesis", "pytest"}),
         ("conformance.pipelines.run", {"hypothesis", "pytest"}),

@@ -14,10 +14,14 @@ from tests.known_bad.correct import CORRECT, Correct, KnownBad
 from tests.known_bad.drawing import CORRECT_DRAWING, UNUSUAL_DRAWING
 from tests.known_bad.endless import CORRECT_ENDLESS, UNUSUAL_ENDLESS
 from tests.known_bad.equal import CORRECT_EQUAL, UNUSUAL_EQUAL
+from tests.known_bad.grouping import CORRECT_GROUPING
 from tests.known_bad.loops import CORRECT_LOOPS
+from tests.known_bad.mixing import CORRECT_MIXING
 from tests.known_bad.pool import CORRECT_POOLS
 from tests.known_bad.resuming import CORRECT_RESUMING
 from tests.known_bad.samplers import Sampled
+from tests.known_bad.streams import CORRECT_STREAMING
+from tests.known_bad.subsets import CORRECT_OF_SUBSETS
 from tests.known_bad.unusual import UNUSUAL
 from tests.known_bad.unusual_elsewhere import UNUSUAL_ELSEWHERE
 from tests.known_bad.unusual_orders import UNUSUAL_ORDERS
@@ -77,6 +81,7 @@ def _each(loaders: Sequence[type[Correct]], deep: Callable[[type[Correct]], bool
         [
             *(*CORRECT, *CORRECT_POOLS, Sampled, *CORRECT_AHEAD, *CORRECT_RESUMING),
             *(*CORRECT_EQUAL, *CORRECT_DRAWING, *CORRECT_ALONE, *CORRECT_ENDLESS, *CORRECT_LOOPS, *ALL_UNUSUAL),
+            *(*CORRECT_GROUPING, *CORRECT_STREAMING, *CORRECT_OF_SUBSETS, *CORRECT_MIXING),
         ],
         lambda loader: loader.__name__ in _LIKE_OTHERS or (loader in _MORE_UNUSUAL and loader.__name__ not in _CHEAP),
     ),

@@ -23,6 +23,7 @@ HARNESS_ONLY: dict[str, str] = {
     "EQUAL-2": "the reference promises no equal steps of a stream, and has no files",
     "ERROR-8": "the reference raises what fails, and skips nothing",
     "RESUME-10": "the reference refuses other ranks: its shards are blocks, of which each rank has read a part",
+    "STREAM-6": "the reference draws elements through a buffer, and does not know of shards",
     "RESUME-12": "the reference promises to go on",
 }
 

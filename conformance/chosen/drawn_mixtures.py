@@ -1,0 +1,58 @@
+"""What is tried of mixtures: sources of some sizes and weights, with each stopping rule that is claimed."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from conformance.chosen.scenario import ChosenScenario
+from conformance.contract import Claims
+from conformance.trial.tiers import Tier
+from conformance.trial.words import joined, words_of
+
+_RULES = {"first_exhausted": "", "all_exhausted": "all"}
+
+
+def _resumes(claims: Claims, shuffle: bool) -> bool:
+    return bool(claims.resume) and not (shuffle and claims.resume == "unshuffled")
+
+
+@st.composite
+def mixtures(draw: st.DrawFn, claims: Claims) -> ChosenScenario:
+    """Two to four sources of a few samples each."""
+    parts = draw(st.integers(2, 4))
+    shuffle = draw(st.booleans()) if claims.shuffle else False
+    words = [_RULES[draw(st.sampled_from(claims.mixtures))], draw(st.sampled_from(("", "weighted")))]
+    saves = _resumes(claims, shuffle) and draw(st.integers(0, 3)) == 0
+    epochs = 1 if saves else draw(st.integers(1, 2))
+    variants = ("none", "again", *(("jump",) if claims.epochs == "set_epoch" and epochs > 1 else ()))
+    return ChosenScenario(
+        draw(st.integers(parts, 5 * parts)),
+        "mixture",
+        draw(st.integers(1, 3)),
+        draw(st.integers(1, 3)),
+        draw(st.booleans()),
+        shuffle,
+        parts=parts,
+        num_workers=draw(st.sampled_from((0, 0, 0, 0, 0, 0, 0, 2))) if claims.workers else 0,
+        epochs=epochs,
+        details=joined({*words, "saved" if saves else ""} - {""}, ("all", "weighted", "saved")),
+        variant="none" if saves else draw(st.sampled_from(variants)),
+    )
+
+
+def a_few_mixtures(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
+    """Large ones, of which proportions can be seen; and small ones, each with a rest."""
+    shuffles = (False, True) if claims.shuffle else (False,)
+    for rule in claims.mixtures:
+        for weighted in ("", "weighted"):
+            details = "+".join(filter(None, (_RULES[rule], weighted)))
+            for shuffle in shuffles:
+                yield ChosenScenario(11, "mixture", 2, 2, shuffle=shuffle, parts=3, epochs=2, details=details)
+                large = ChosenScenario(600, "mixture", batch_size=8, shuffle=shuffle, parts=3, details=details)
+                yield large
+                yield replace(large, world_size=2, drop_last=True, epochs=2, variant="seed+1" if shuffle else "again")
+                if _resumes(claims, shuffle):
+                    words = joined({*words_of(details), "saved"}, ("all", "weighted", "saved"))
+                    yield ChosenScenario(11, "mixture", 2, 1, shuffle=shuffle, parts=3, details=words)
+                    yield ChosenScenario(11, "mixture", 1, 1, shuffle=shuffle, parts=2, details=words)

@@ -1,0 +1,181 @@
+"""The families of chapter 11 that are about what is chosen: batches of chosen members, and shuffled streams."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from conformance.chosen import (
+    drawn,
+    drawn_mixtures,
+    drawn_streams,
+    drawn_subsets,
+    judges_batches,
+    judges_mixtures,
+    judges_streams,
+    judges_subsets,
+)
+from conformance.chosen.judges_batches import may_refuse
+from conformance.chosen.scenario import BATCHES, DETAILS, ChosenScenario, from_code, has_second, within
+from conformance.contract import Claims
+from conformance.loader import starting
+from conformance.loader.scenario import Scenario
+from conformance.processes.fleet import Lane
+from conformance.processes.random_state import USUAL_STATE
+from conformance.processes.task import Task
+from conformance.trace import Run
+from conformance.trial.family import Family
+from conformance.trial.smallest import first_that_violates, in_fewer_words, smallest_numbers
+from conformance.trial.tiers import Tier
+from conformance.trial.words import joined
+
+CHAPTERS = ("GROUP", "STREAM", "SUBSET", "MIX")
+# Imported, so that they register their clauses.
+JUDGES = (judges_batches, judges_streams, judges_subsets, judges_mixtures)
+
+_PERFORMER = "conformance.chosen.run"
+# How many cases with workers are tried, where each of them takes seconds to start.
+_FEW = {"quick": 2, "gate": 6}
+
+
+def _runs(lane: Lane, scenario: ChosenScenario) -> Iterator[Run]:
+    main = _run(lane, "main", scenario)
+    yield main
+    # Whether a restart fails, or the request: a clause wants to know.
+    if "saved" in scenario.words:
+        yield _run(lane, judges_mixtures.UNBROKEN, _without(scenario, "saved"))
+    # Nothing can be compared with a run that failed.
+    if main.failed:
+        return
+    if has_second(scenario):
+        yield from (_run(lane, name, replace(scenario, variant=name)) for name in judges_subsets.ALONE)
+    if scenario.variant == "again":
+        yield _run(lane, "again", scenario, other_process=1)
+    if scenario.variant == "jump":
+        yield _run(lane, "jump", scenario, epochs=(scenario.epochs - 1,))
+    if scenario.variant.startswith("seed"):
+        yield _run(lane, scenario.variant, replace(scenario, seed=scenario.seed + 1))
+
+
+def _run(lane: Lane, name: str, scenario: ChosenScenario, other_process: int = 0, epochs: tuple[int, ...] = ()) -> Run:
+    meets, epochs = lane.claims.ranks == "process_group", epochs or tuple(range(scenario.epochs))
+    tasks = [Task(_PERFORMER, scenario, rank, epochs, USUAL_STATE, meets=meets) for rank in range(scenario.world_size)]
+    patience = lane.patience + starting.granted(lane, _as_loader(scenario))
+    return Run(name, lane.run(tasks, shift=other_process, patience=patience, stage=patience))
+
+
+def _as_loader(scenario: ChosenScenario) -> Scenario:
+    """The scenario as far as its workers are concerned."""
+    return Scenario(
+        scenario.samples,
+        scenario.world_size,
+        num_workers=scenario.num_workers,
+        epochs=scenario.epochs,
+        persistent_workers=scenario.persistent_workers,
+    )
+
+
+def _few(lane: Lane, tier: Tier, scenarios: Sequence[ChosenScenario]) -> Sequence[ChosenScenario]:
+    most = _FEW.get(tier.name)
+    staffed = [each for each in scenarios if each.num_workers]
+    if most is None or not staffed or not starting.start_of(lane).is_new:
+        return scenarios
+    return [each for each in scenarios if not each.num_workers or each in staffed[:most]]
+
+
+def _simplified(scenario: ChosenScenario, violates: Callable[[ChosenScenario], bool]) -> ChosenScenario:
+    scenario = in_fewer_words(scenario, scenario.words, _without, violates)
+    simpler: list[list[dict[str, Any]]] = [
+        [dict(num_workers=0, persistent_workers=False)],
+        [dict(persistent_workers=False)],
+        [dict(shuffle=False, variant="none"), dict(shuffle=False)],
+        [dict(variant="none"), *([dict(variant="again")] if scenario.variant == "jump" else [])],
+        [dict(drop_last=False)],
+        [dict(seed=0)],
+    ]
+    scenario = first_that_violates(scenario, simpler, violates)
+    numbers = ("samples", "world_size", "batch_size", "parts", "epochs", *(("budget",) if scenario.budget else ()))
+    # A smaller step may need fewer samples, which were tried with a larger one.
+    scenario = smallest_numbers(scenario, numbers, violates, _least)
+    return smallest_numbers(scenario, numbers, violates, _least)
+
+
+def _least(scenario: ChosenScenario, field: str) -> int:
+    # A source without samples is asked of nobody.
+    return scenario.parts if field == "samples" and scenario.about == "mixture" else 1
+
+
+def _without(scenario: ChosenScenario, word: str) -> ChosenScenario:
+    return replace(scenario, details=joined({*scenario.words} - {word}, DETAILS))
+
+
+def _may_fail(scenario: ChosenScenario, claims: Claims) -> bool:
+    least = claims.least_samples(scenario.world_size, scenario.combined_batch)
+    if scenario.about == "subset":
+        return judges_subsets.is_too_small(scenario, claims)
+    if scenario.about == "mixture":
+        return judges_mixtures.is_too_small(scenario, claims)
+    return scenario.samples < least or may_refuse(scenario, claims)
+
+
+def _reads(*about: str) -> Callable[[str], ChosenScenario]:
+    """The reader of a family's codes: one that is about something else is none."""
+
+    def read(code: str) -> ChosenScenario:
+        scenario = from_code(code)
+        if scenario.about not in about:
+            raise ValueError(f"the case {code!r} is about {scenario.about}, and this clause about {' or '.join(about)}")
+        return scenario
+
+    return read
+
+
+FAMILIES = (
+    Family(
+        "batches",
+        _reads(*BATCHES),
+        _runs,
+        drawn.a_few_batches,
+        {"quick": 30, "gate": 160, "deep": 10_000},
+        drawn.batches,
+        _simplified,
+        may_fail=_may_fail,
+        within=within,
+        few=_few,
+    ),
+    Family(
+        "streams",
+        _reads("stream"),
+        _runs,
+        drawn_streams.a_few_streams,
+        {"quick": 8, "gate": 36, "deep": 2000},
+        drawn_streams.streams,
+        _simplified,
+        may_fail=_may_fail,
+        within=within,
+        few=_few,
+    ),
+    Family(
+        "subsets",
+        _reads("subset"),
+        _runs,
+        drawn_subsets.a_few_subsets,
+        {"quick": 12, "gate": 60, "deep": 6000},
+        drawn_subsets.subsets,
+        _simplified,
+        may_fail=_may_fail,
+        within=within,
+        few=_few,
+    ),
+    Family(
+        "mixtures",
+        _reads("mixture"),
+        _runs,
+        drawn_mixtures.a_few_mixtures,
+        {"quick": 16, "gate": 90, "deep": 6000},
+        drawn_mixtures.mixtures,
+        _simplified,
+        may_fail=_may_fail,
+        within=within,
+        few=_few,
+    ),
+)

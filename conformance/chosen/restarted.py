@@ -1,0 +1,46 @@
+"""A mixture that is stopped, and goes on in another loader from its state: decides what becomes of the epoch."""
+
+import pickle
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from conformance.chosen.asked import Reading
+from conformance.contract import Request
+from conformance.loader.reading import Reader
+from conformance.processes import calls
+from conformance.processes.calls import Stopped
+from conformance.trace import Where
+
+_STEPS = 2  # before it is stopped
+
+
+def read(going: Reading, request: Request) -> None:
+    """Read two steps, take the state, and the rest of the epoch in a loader that was given it."""
+    first = going.reader(request)
+    try:
+        head = first.begin(0)
+        more = True
+        while more and len(head.steps) < _STEPS:
+            more = first.step(head)
+        blob = pickle.dumps(_method(first, "state_dict"))
+    finally:
+        with suppress(Stopped):
+            calls.close(first.loader)
+    if not more:
+        going.epochs.append(head.epoch())
+        return
+    second = going.reader(request)
+    try:
+        _method(second, "load_state_dict", pickle.loads(blob))
+        rest = second.rest(second.begin(0)).epoch()
+        going.epochs.append(replace(rest, steps=(*head.steps, *rest.steps)))
+    finally:
+        with suppress(Stopped):
+            calls.close(second.loader)
+
+
+def _method(reader: Reader, name: Where, *arguments: Any) -> Any:
+    if not hasattr(reader.loader, name):
+        raise Stopped("unusable", name, f"the loader has no {name}()")
+    return calls.called(name, None, lambda: getattr(reader.loader, name)(*arguments))

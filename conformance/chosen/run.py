@@ -1,0 +1,61 @@
+"""One rank's run of a loader that chooses: decides how it is read, and what is written down.
+
+Nothing here judges. The reading itself is that of any loader.
+"""
+
+import os
+from contextlib import suppress
+
+from conformance.chosen import beside, restarted
+from conformance.chosen.asked import Reading, request_of
+from conformance.chosen.probes import heard
+from conformance.chosen.scenario import has_own_epoch
+from conformance.contract import Implementation
+from conformance.loader import reading
+from conformance.loader.probes import Watch, empty_folder
+from conformance.processes import calls
+from conformance.processes.calls import Remarks, Stopped
+from conformance.processes.random_state import seed_all
+from conformance.processes.task import Task
+from conformance.trace import Failure, RankRun
+
+
+def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
+    """Read the loader that a task asks for, and write down what came."""
+    going = Reading(implementation, task, workdir, Watch(empty_folder(workdir, "watch"), consumer=os.getpid()))
+    seed_all(task.random_seed)
+    failure: Failure | None = None
+    try:
+        _read(going)
+    except Stopped as stopped:
+        failure = stopped.failure
+    except RuntimeError as error:
+        # torch raises a worker's death from its signal handler, wherever the main thread is at that moment.
+        failure = Failure("raised", "step", calls.described(error))
+    remarks = (*going.remarks, *_told(going))
+    return RankRun(task.rank, tuple(going.epochs), failure, reads=going.watch.reads(), remarks=remarks)
+
+
+def _told(going: Reading) -> Remarks:
+    """What the dataset was told of each epoch, where it has one of its own."""
+    if not has_own_epoch(going.scenario) or not os.path.exists(going.watch.log):
+        return []
+    return [("heard", " ".join(map(str, (number, *told)))) for number, told in heard(going.watch)]
+
+
+def _read(going: Reading) -> None:
+    if going.scenario.about == "subset":
+        beside.read(going, request_of(going))
+        return
+    if "saved" in going.scenario.words:
+        restarted.read(going, request_of(going))
+        return
+    reader = going.reader(request_of(going))
+    try:
+        reading.read_epochs(reader, going.task.epochs, going.epochs)
+    except Stopped:
+        # What stopped the reading is told, and not what closing makes of it.
+        with suppress(Stopped):
+            calls.close(reader.loader)
+        raise
+    calls.close(reader.loader)

@@ -1,0 +1,106 @@
+"""What the families of chapter 11 ask for: each case is told by its code, and holds what its words say."""
+
+import pytest
+
+from conformance.chosen import judges_mixtures, judges_streams
+from conformance.chosen.scenario import (
+    from_code,
+    groups_of,
+    indices_of,
+    indices_of_second,
+    shards_of,
+    sizes_of,
+    too_large,
+    weights_of,
+)
+from conformance.clauses import FAMILIES
+from conformance.contract import Claims
+from conformance.trace import Run, Trace, from_json, to_json
+from tests.harness.tried import listed
+
+EVERYTHING = Claims(
+    datasets=("map", "iterable"),
+    shuffle="global",
+    workers=True,
+    iterable_workers="split",
+    resume=True,
+    epochs="set_epoch",
+    hooks=("persistent_workers", "set_epoch"),
+    batches=("grouped", "budget", "at_least"),
+    stream_shuffle="buffered",
+    subsets=True,
+    mixtures=("first_exhausted", "all_exhausted"),
+)
+OWN = ("batches", "streams", "subsets", "mixtures")
+
+
+@pytest.mark.parametrize("family", OWN)
+def test_a_case_is_told_by_its_code_and_by_its_fields(family: str) -> None:
+    """What is tried is read back from its code, and from a trace in JSON."""
+    for scenario in listed(family, EVERYTHING):
+        assert scenario == FAMILIES[family].read(scenario.code)
+        trace = Trace(scenario, (Run("main", ()),))
+        assert trace == from_json(to_json(trace))
+
+
+@pytest.mark.parametrize(
+    ("family", "code", "sentence"),
+    [
+        ("batches", "n9,w1,b1,keep,subset", "is about subset, and this clause about grouped or budget or at_least"),
+        ("subsets", "n9,w1,b1,subset", "does not say drop_last"),
+        ("subsets", "n9,w1,b1,keep", "does not say about"),
+        ("subsets", "n9,w1,b1,keep,subset,with=sideways", "'sideways' in the case"),
+        ("mixtures", "n2,w1,b1,keep,mixture,g3", "has sources without samples; say at least n3"),
+    ],
+)
+def test_a_code_of_something_else_is_refused(family: str, code: str, sentence: str) -> None:
+    """The sentence says what is wrong with it."""
+    with pytest.raises(ValueError, match=r".") as error:
+        FAMILIES[family].read(code)
+    assert sentence in str(error.value)
+
+
+def test_groups_take_turns_and_one_may_be_alone() -> None:
+    """Group 2 of two groups is the last sample's own."""
+    assert (0, 1, 0, 1, 2) == groups_of(from_code("n5,w1,b2,keep,grouped,g2,with=lone"))
+
+
+def test_no_size_is_above_the_budget_but_those_that_are_meant() -> None:
+    """The middle sample and the last one have no room."""
+    scenario = from_code("n7,w1,b1,keep,budget,t3,with=large+larger")
+    assert [3, 6] == too_large(scenario) == [at for at, size in enumerate(sizes_of(scenario)) if size > 3]
+
+
+def test_shards_and_sources_hold_everything_once() -> None:
+    """They lie behind each other."""
+    assert (range(0, 2), range(2, 4), range(4, 7)) == shards_of(from_code("n7,w1,b1,keep,stream,g3"))
+
+
+def test_two_loaders_have_complements_or_all() -> None:
+    """The second one has what the first has not."""
+    beside, whole = (from_code(f"n5,w1,b1,keep,subset,with={word}") for word in ("backwards+beside", "whole"))
+    assert ([4, 2, 1], [0, 3]) == (indices_of(beside), indices_of_second(beside))
+    assert [*range(5)] == indices_of(whole) == indices_of_second(whole)
+
+
+def test_weights_add_up_to_one() -> None:
+    """Equal ones, or those of the later sources larger."""
+    assert (0.5, 0.5) == weights_of(from_code("n4,w1,b1,keep,mixture,g2"))
+    assert (1 / 3, 2 / 3) == weights_of(from_code("n8,w1,b1,keep,mixture,g2,with=weighted"))
+
+
+def test_a_stream_is_large_enough_for_chance_by_the_least_of_its_orders() -> None:
+    """A buffer of two elements has 2^34 orders of 35, and 14! are those of 14 shards."""
+    beyond = judges_streams._is_beyond_chance
+    shards = Claims(datasets=("iterable",), stream_shuffle="shards")
+    assert [False, True] == [beyond(from_code(f"n{n},w1,b1,keep,stream,shuffle"), EVERYTHING) for n in (34, 35)]
+    assert [False, True] == [beyond(from_code(f"n90,w1,b1,keep,stream,shuffle,g{g}"), shards) for g in (13, 14)]
+    assert not beyond(from_code("n64,w2,b1,keep,stream,shuffle"), EVERYTHING)
+
+
+@pytest.mark.parametrize(("shares", "told"), [([67, 133, 200], ""), ([200, 200, 200], "200 samples of source 0")])
+def test_shares_are_out_of_proportion_where_chance_is_no_excuse(shares: list[int], told: str) -> None:
+    """Weights of 1, 2 and 3 sixths."""
+    scenario = from_code("n600,w1,b1,keep,mixture,g3,with=weighted")
+    assert judges_mixtures._out_of_proportion(scenario, shares).startswith(told)
+    assert bool(told) == bool(judges_mixtures._out_of_proportion(scenario, shares))
