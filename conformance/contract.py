@@ -283,7 +283,9 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
             chosen = _names_in(fields[name])
             fields[name] = tuple(choice for choice in choices if choice in chosen)
     if "ranks" in fields and fields["ranks"] is None:
-        fields["without"] = tuple(dict.fromkeys(["ranks", *fields.get("without", ())]))
+        fields["without"] = tuple(
+            choice for choice in LIMITS["without"] if choice in ("ranks", *fields.get("without", ()))
+        )
     _refuse_contradictions(fields)
     return Claims(**fields)
 

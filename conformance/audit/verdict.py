@@ -86,7 +86,7 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
     views = [View(key, summary.groups[key], summary, same) for key in sorted(summary.groups)]
     groups = tuple(_judged(view) for view in views)
     unnamed = tuple(sorted({why for process in summary.processes for why in process.unnamed}))
-    notes = (*(f"it can't be told who samples are: {why}" for why in unnamed), *_about_the_record(summary))
+    notes = (*(f"samples can't be identified: {why}" for why in unnamed), *_about_the_record(summary))
     return Verdict(groups, notes, any(view.group.epochs for view in views), same, unnamed)
 
 
