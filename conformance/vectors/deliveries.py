@@ -120,7 +120,7 @@ _OTHER = [7, 2, 11, 0, 5, 9, 1, 12, 3, 8, 6, 10, 4]
 
 
 def others() -> Iterator[Other]:
-    """Padding that stands elsewhere, lengths, layouts, refusals, errors, shuffled epochs, streams."""
+    """Padding elsewhere, lengths, layouts, refusals, errors, shuffled epochs, streams, and what only some promise."""
     yield from _padded()
     yield from _lengths()
     yield from _laid_out()
@@ -128,6 +128,7 @@ def others() -> Iterator[Other]:
     yield from _failed()
     yield from _shuffled()
     yield from _streams()
+    yield from _reaching()
 
 
 def _padded() -> Iterator[Other]:
@@ -248,3 +249,24 @@ def _streams() -> Iterator[Other]:
     yield "replicated, a step of one is dropped", dropping, copies, [[[[0, 1], [0, 1], [2, 3]]]], {}
     whole = Scenario(5, 2, 2, dataset="iterable")
     yield "both ranks have all", whole, split, [[[[0, 1], [2, 3], [4]]], [[[0, 1], [2, 3], [4]]]], {}
+
+
+def _reaching() -> Iterator[Other]:
+    """Of chapter 11: what is promised without a policy, by files, and without an end."""
+    yield "nothing is claimed, and nothing comes twice", Scenario(3, 2), {}, [[[[0], [2]]], [[[1]]]], {}
+    yield "nothing is claimed, and a sample comes twice", Scenario(3, 2), {}, [[[[0], [2]]], [[[1], [0]]]], {}
+    equal = {"datasets": ["iterable"], "iterable_workers": "split", "equal_steps": True}
+    stream = Scenario(5, 2, dataset="iterable")
+    yield "equal steps of a stream", stream, equal, [[[[0], [2]]], [[[1], [3]]]], {}
+    yield "a stream shared out", stream, equal, [[[[0], [2], [4]]], [[[1], [3]]]], {}
+    yield "equal steps that cost too much", stream, equal, [[[[0]]], [[[1]]]], {}
+    files = {"equal_steps": True, "drops": "per-shard"}
+    whole = [[[[index] for index in (0, 1, 2, *range(7, 12))]], [[[index] for index in (*range(3, 7), *range(12, 18))]]]
+    asked = Scenario(18, 2, conduct="sharded@4")
+    yield "files of 3, 4, 5 and 6 samples, dealt out whole", asked, files, whole, {}
+    yield "the same, cut to equal steps", asked, files, [[whole[0][0]], [whole[1][0][:8]]], {}
+    endless = {"epochs": "endless", "when_keeping": "uneven"}
+    passes = Scenario(3, 2, epochs=2, conduct="endless")
+    yield "passes of one stream", passes, endless, [[[[0], [2], [1], [0]]], [[[1], [0], [2], [1]]]], {}
+    yield "each rank goes round by itself", passes, endless, [[[[0], [2], [0], [2]]], [[[1], [1], [1], [1]]]], {}
+    yield "a rank ends", passes, endless, [[[[0], [2], [1], [0]]], [[[1], [0], [2]]]], {}

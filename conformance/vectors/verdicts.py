@@ -59,7 +59,10 @@ def verdict(
     """A case: `delivered` holds, for each rank and epoch, the steps. `failed`: how each rank ended before its time."""
     runs = [Run("main", _ranks(delivered, lengths, failed))]
     runs += [Run("unshuffled", _ranks(unshuffled, None, None))] if unshuffled is not None else []
-    found = judged(Trace(request, tuple(runs), doubted=frozenset({_family_of(request)})), parse_claims(claims))
+    found = judged(
+        Trace(request, tuple(runs), doubted=frozenset({_family_of(request, parse_claims(claims))})),
+        parse_claims(claims),
+    )
     more = {"lengths": lengths, "failed": failed, "unshuffled": unshuffled}
     return {
         "name": name,
@@ -75,7 +78,7 @@ def verdict(
 def judged(trace: Trace, claims: Claims) -> dict[str, bool]:
     """The clauses that this delivery could have violated, and whether it did."""
     found = {}
-    family = _family_of(trace.scenario)
+    family = _family_of(trace.scenario, claims)
     for clause in sorted(CLAUSES.values(), key=lambda clause: clause.number):
         mine = clause.family == family and clause.applies(claims)
         if trace.main.failed and FAMILIES[family].of_failed_runs:
@@ -86,9 +89,13 @@ def judged(trace: Trace, claims: Claims) -> dict[str, bool]:
     return found
 
 
-def _family_of(request: Scenario) -> str:
+def _family_of(request: Scenario, claims: Claims) -> str:
     if request.refusal:
         return "refusals"
+    if claims.is_endless:
+        return "endless"
+    if claims.equal_steps:
+        return "equal"
     if request.dataset == "iterable":
         return "iterable"
     return "statistics" if request.epochs == deliveries.MANY else "map"
