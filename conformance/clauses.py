@@ -14,6 +14,7 @@ from conformance.faults import family as faults
 from conformance.launch import family as launch
 from conformance.loops import family as loops
 from conformance.pipelines import family as pipelines
+from conformance.reach import family as reach
 from conformance.restarts import family as restarts
 from conformance.trial.clause import CHAPTERS, CLAUSES, Clause, Finding, Verdict
 from conformance.trial.family import FAMILIES
@@ -22,6 +23,6 @@ from conformance.workers import family as workers
 __all__ = ["CHAPTERS", "CLAUSES", "FAMILIES", "Clause", "Finding", "Verdict"]
 
 # In the order of the chapters.
-for _wing in (epochs, workers, ahead, device, launch, pipelines, restarts, faults, chosen, loops):
+for _wing in (epochs, workers, ahead, device, launch, pipelines, restarts, faults, reach, chosen, loops):
     CHAPTERS.extend(_wing.CHAPTERS)
     FAMILIES.update({family.name: family for family in _wing.FAMILIES})

@@ -94,7 +94,7 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--patience", type=float, default=10.0, help="seconds a rank may take over one scenario")
     parser.add_argument("--time-limit", type=float, help="seconds after which the run ends with the verdicts so far")
     parser.add_argument("-k", metavar="WORDS", help="only the clauses that these name, for example 'PART or COUNT-1'")
-    parser.add_argument("-n", metavar="N", help="in so many processes, by pytest, whose output it then is")
+    parser.add_argument("-n", metavar="N", help="in this many processes, by pytest, whose output it then is")
     parser.add_argument("-v", "--verbose", action="store_true", help="name the clauses that are not claimed")
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing on standard error while it works")
     parser.add_argument("--strict", action="store_true", help="a violated SHOULD fails the run as well")

@@ -5,7 +5,7 @@ what that loader promises. A promise that is not made is not judged; an unknown 
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, Protocol
@@ -65,7 +65,9 @@ class Request:
     one of `groups`, the group of each sample; "budget" or "at_least", so that their `sizes` add up to `budget` at most,
     or at the least. `batch_size` says nothing in the last two. `indices`, where `subsets` is claimed, are the samples
     of the dataset that are asked for, in their order: the caller's own list. `sources` are map-style datasets to be
-    mixed by their `weights` until one or all are exhausted, as `stop` says: one of those that `mixtures` claims.
+    mixed by their `source_weights` until one or all are exhausted, as `stop` says: one of those that `mixtures` claims.
+    `shards` is asked for only where the claim `drops` is made: how many samples lie in each file, in their order.
+    `weights`, if they are among the hooks, say how much oftener one sample is drawn than another; None: all alike.
     """
 
     dataset: Any
@@ -97,8 +99,10 @@ class Request:
     budget: int = 0
     indices: list[int] | None = None
     sources: tuple[Any, ...] = ()
-    weights: tuple[float, ...] = ()
+    source_weights: tuple[float, ...] = ()
     stop: str = ""
+    shards: tuple[int, ...] = ()
+    weights: tuple[float, ...] | None = None
 
     @property
     def combined_batch(self) -> int:
@@ -111,7 +115,7 @@ class Claims:
     """What an implementation promises (specs/README.md, "Claims"). None or False: not promised, so not judged."""
 
     datasets: tuple[str, ...] = ("map",)
-    ranks: Literal["explicit", "process_group"] = "explicit"
+    ranks: Literal["explicit", "process_group"] | None = "explicit"
     when_dropping: Policy | None = None
     when_keeping: Policy | None = None
     layout: Literal["contiguous", "strided"] | None = None
@@ -119,7 +123,7 @@ class Claims:
     shuffle: Literal["global", "buffered"] | None = None
     workers: bool = False
     iterable_workers: Literal["split", "replicated"] | None = None
-    epochs: Literal["set_epoch", "automatic"] | None = None
+    epochs: Literal["set_epoch", "automatic", "endless"] | None = None
     hooks: tuple[str, ...] = ()
     length: bool = False
     device_options: bool = False
@@ -141,6 +145,15 @@ class Claims:
     mixtures: tuple[str, ...] = ()
     loop: Literal["step", "drop"] | None = None
     without: tuple[str, ...] = ()
+    equal_steps: bool = False
+    drops: Literal["per-shard"] | None = None
+    sampling: Literal["replacement"] | None = None
+    lookahead: Literal[0, 1] = 0
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether one iterator gives pass after pass, and none has an end."""
+        return self.epochs == "endless"
 
     def policy(self, drop_last: bool) -> Policy | None:
         """What becomes of the remainder, or None where nothing is promised."""
@@ -203,14 +216,14 @@ class Implementation:
 
 # Claims that have one of some values.
 VALUES: dict[str, tuple[Any, ...]] = {
-    "ranks": ("explicit", "process_group"),
+    "ranks": ("explicit", "process_group", None),
     "when_dropping": ("drop", "pad", "uneven", "once"),
     "when_keeping": ("drop", "pad", "uneven", "once"),
     "assignment": ("static", "dynamic"),
     "layout": ("contiguous", "strided"),
     "shuffle": ("global", "buffered"),
     "iterable_workers": ("split", "replicated"),
-    "epochs": ("set_epoch", "automatic"),
+    "epochs": ("set_epoch", "automatic", "endless"),
     "errors": ("raise", "skip"),
     "smallest": (0, 1, "world_size", "step"),
     "end_of_epoch": ("next", "empty"),
@@ -220,6 +233,9 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "resume": (False, True, "unshuffled"),
     "oversized": ("skip", "refuse", "alone"),
     "stream_shuffle": ("buffered", "shards"),
+    "drops": ("per-shard",),
+    "sampling": ("replacement",),
+    "lookahead": (0, 1),
     **dict.fromkeys(
         (
             "workers",
@@ -229,6 +245,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
             "elastic",
             "in_order",
             "subsets",
+            "equal_steps",
         ),
         (False, True),
     ),
@@ -239,6 +256,7 @@ CHOICES = {
     "hooks": (
         *("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler", "set_epoch"),
         *AHEAD,
+        "weights",
     ),
     "device": ("training", "inference", "outputs", "synthetic", "ranks"),
     "pipelines": ("workers", "ranks", "dispatch", "initialiser", "pause", "services"),
@@ -252,32 +270,56 @@ _NEEDS = {"elastic": "resume", "end_of_epoch": "resume"}
 
 
 def parse_claims(given: Mapping[str, Any] | None) -> Claims:
-    """The claims of an adapter's dict. AdapterError, with value, rule and mend, if it says what can't be."""
+    """The claims of an adapter's dict. AdapterError, with value, rule and fix, if it says what can't be."""
     if not isinstance(given, Mapping | None):
         raise AdapterError(f"claims is {given!r}, but must be a dict such as dict(when_keeping='pad'); make it one")
+    # None withdraws a claim, wherever it comes from: what is left is the default. Of ranks it says that there are none.
+    fields = {name: value for name, value in (given or {}).items() if value is not None or name == "ranks"}
+    mistakes = [*_unknown(list(given or {})), *_not_among(fields)]
+    if mistakes:
+        raise AdapterError("; ".join(mistakes))
+    for name, choices in {**CHOICES, **LIMITS}.items():
+        if name in fields:
+            chosen = _names_in(fields[name])
+            fields[name] = tuple(choice for choice in choices if choice in chosen)
+    if "ranks" in fields and fields["ranks"] is None:
+        fields["without"] = tuple(dict.fromkeys(["ranks", *fields.get("without", ())]))
+    _refuse_contradictions(fields)
+    return Claims(**fields)
+
+
+def _unknown(given: Sequence[str]) -> Iterator[str]:
+    """The sentence about names that are no claims, if there are any."""
     known = [field.name for field in dataclasses.fields(Claims)]
-    unknown = [name for name in given or {} if name not in known]
+    unknown = [name for name in given if name not in known]
     if unknown:
         what = "claim" if len(unknown) == 1 else "claims"
         verb, it = ("is", "it") if len(unknown) == 1 else ("are", "them")
         meant = [f"did you mean {near[0]!r}? " for name in unknown if (near := get_close_matches(str(name), known, 1))]
-        raise AdapterError(
+        yield (
             f"the {what} {', '.join(map(repr, unknown))} {verb} unknown; {''.join(meant)}the claims are "
             f"{', '.join(known)}; fix or remove {it}"
         )
-    # None withdraws a claim, wherever it comes from: what is left is the default.
-    fields = {name: value for name, value in (given or {}).items() if value is not None}
+
+
+def _not_among(fields: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence about each value that its claim can't have."""
     for name, choices in {**CHOICES, **LIMITS}.items():
-        if name in fields:
-            fields[name] = _parse_choices(name, fields[name], choices)
+        names = _names_in(fields[name]) if name in fields else choices
+        if not names or any(chosen not in choices for chosen in names):
+            yield (
+                f"the claim {name}={fields[name]!r} is not a choice of {', '.join(map(repr, choices))}; name one or "
+                "more of them, or none"
+            )
     for name, value in fields.items():
         if name in VALUES and not _among(value, VALUES[name]):
-            allowed = ", ".join(repr(choice) for choice in VALUES[name])
-            raise AdapterError(
-                f"the claim {name}={value!r} is not one of {allowed}; choose one of them or leave it out"
+            allowed = [choice for choice in VALUES[name] if isinstance(choice, str)]
+            near = get_close_matches(value, allowed, 1) if isinstance(value, str) else []
+            meant = f"did you mean {near[0]!r}? " if near else ""
+            yield (
+                f"the claim {name}={value!r} is not one of {', '.join(map(repr, VALUES[name]))}; {meant}choose one of "
+                "them or leave it out"
             )
-    _refuse_contradictions(fields)
-    return Claims(**fields)
 
 
 def _among(value: Any, choices: tuple[Any, ...]) -> bool:
@@ -285,13 +327,10 @@ def _among(value: Any, choices: tuple[Any, ...]) -> bool:
     return any(type(value) is type(choice) and value == choice for choice in choices)
 
 
-def _parse_choices(name: str, value: Any, choices: tuple[str, ...]) -> tuple[str, ...]:
+def _names_in(value: Any) -> tuple[str, ...]:
+    """The names that a claim of several takes, of which one may stand alone; () for anything else."""
     sequence = isinstance(value, list | tuple | set | frozenset)
-    names = (value,) if isinstance(value, str) else tuple(value) if sequence else ()
-    if not names or any(chosen not in choices for chosen in names):
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise AdapterError(f"the claim {name}={value!r} is not a choice of {listed}; name one or more of them, or none")
-    return tuple(choice for choice in choices if choice in names)
+    return (value,) if isinstance(value, str) else tuple(value) if sequence else ()
 
 
 def _refuse_contradictions(fields: dict[str, Any]) -> None:
@@ -316,11 +355,72 @@ def _refuse_contradictions(fields: dict[str, Any]) -> None:
         raise AdapterError(
             f"the claims contradict each other: the hook {ahead[0]!r} needs asynchronous=True; claim both or neither"
         )
+    if "ranks" in fields and fields["ranks"] is None and fields.get("assignment") == "dynamic":
+        raise AdapterError(
+            "the claims contradict each other: ranks=None says that there is one process, and assignment='dynamic' "
+            "what ranks take from each other; claim one of them"
+        )
     for name in ("layout", "resume"):
         if fields.get(name) and fields.get("assignment") == "dynamic":
             raise AdapterError(
                 f"the claims contradict each other: with assignment='dynamic' which rank has a sample hangs on time, "
                 f"so that {name} promises nothing; claim one of them"
             )
+    _refuse_unequal_policies(fields)
+    _refuse_other_draws(fields)
+    _refuse_ends(fields)
     if fields.get("layout") and "map" not in fields.get("datasets", ("map",)):
         raise AdapterError("the claims contradict each other: layout needs 'map' in datasets; claim both or neither")
+
+
+def _refuse_unequal_policies(fields: dict[str, Any]) -> None:
+    """Policies by which one rank has a step more than another, and those that bound what `drops` bounds otherwise."""
+    for name in ("equal_steps", "drops"):
+        nothing = "map" not in fields.get("datasets", ("map",)) and not fields.get("iterable_workers")
+        if fields.get(name) and (nothing or "ranks" in fields.get("without", ())):
+            raise AdapterError(
+                f"the claims contradict each other: {name}={fields[name]!r} speaks of datasets that ranks share, and "
+                f"here is none: no 'map' in datasets, no iterable_workers, or no ranks; leave {name} out"
+            )
+    for name in ("when_dropping", "when_keeping"):
+        policy = fields.get(name)
+        if fields.get("equal_steps") and (policy == "uneven" or (policy == "once" and name == "when_keeping")):
+            raise AdapterError(
+                f"the claims contradict each other: {name}={policy!r} gives one rank a sample more, and so a step "
+                f"more, which equal_steps=True denies; claim one of them"
+            )
+        if fields.get("drops") and policy:
+            raise AdapterError(
+                f"the claims contradict each other: {name}={policy!r} bounds what is dropped by the ranks, and "
+                f"drops={fields['drops']!r} by the files; claim one of them"
+            )
+
+
+def _refuse_other_draws(fields: dict[str, Any]) -> None:
+    """A shuffle beside sampling, which both say what a shuffled epoch is; nothing to draw from; two lookaheads."""
+    if fields.get("sampling") and fields.get("shuffle"):
+        raise AdapterError(
+            f"the claims contradict each other: with shuffle={fields['shuffle']!r} a shuffled epoch holds each sample "
+            f"once, and with sampling={fields['sampling']!r} it is drawn; claim one of them"
+        )
+    if fields.get("sampling") and "map" not in fields.get("datasets", ("map",)):
+        raise AdapterError("the claims contradict each other: sampling needs 'map' in datasets; claim both or neither")
+    if fields.get("lookahead") and fields.get("asynchronous"):
+        raise AdapterError(
+            "the claims contradict each other: how far an asynchronous loader reads ahead is asked of it (the hook "
+            "'buffer_size'), and lookahead=1 is said of one that is not; claim one of them"
+        )
+    if "weights" in fields.get("hooks", ()) and not fields.get("sampling"):
+        raise AdapterError(
+            "the claims contradict each other: the hook 'weights' needs sampling='replacement'; claim both or neither"
+        )
+
+
+def _refuse_ends(fields: dict[str, Any]) -> None:
+    """What can't be said of a loader without an end: how many steps it has, and what comes behind them."""
+    ends = [name for name in ("length", "end_of_epoch", "elastic", "sampling", "equal_steps") if fields.get(name)]
+    if fields.get("epochs") == "endless" and ends:
+        raise AdapterError(
+            f"the claims contradict each other: {ends[0]}={fields[ends[0]]!r} speaks of an epoch that ends, and with "
+            f"epochs='endless' none does; claim one of them"
+        )

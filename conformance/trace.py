@@ -16,7 +16,7 @@ FailureKind = Literal["raised", "hung", "died", "endless", "undecodable", "unusa
 Where = Literal[
     "load", "set_epoch", "len", "iter", "step", "close", "state_dict", "load_state_dict", "model", "launch", "train"
 ]
-# What a remark is about, in a word of whoever wrote it down; the judges of the same chapter read it.
+# What a remark is about, in a word of the one that wrote it down; the judges of the same chapter read it.
 Topic = str
 
 

@@ -23,7 +23,7 @@ To follow one step from the loop to shared memory, read in this order:
    `ahead/producing.py`: the other side, a process that makes items of indices
 6. `ahead/layout.py` and `ahead/gather.py`: where an item's tensors lie in a slot; `ahead/shared_memory.py`: the slots
 
-The names themselves stand in `names.py`, which is imported when one of them is first asked for: whoever wants the
+The names themselves stand in `names.py`, which is imported when one of them is first asked for: a script that wants the
 numbers of an epoch only (`rules/plan.py`) waits for no torch.
 """
 

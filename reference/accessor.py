@@ -1,7 +1,7 @@
 """Decides what `AsynchronousDataAccessor` is: a ring around any iterable, filled by a process of its own.
 
 What comes out is what the iterable gives, item by item and in order. An item lies in the ring's memory: it stays as it
-is until the next one is asked for, and may be overwritten afterwards, so whoever keeps items must clone their tensors.
+is until the next one is asked for, and may be overwritten afterwards, so items that are kept must be cloned.
 
 Departures from the original, on purpose. The consumer sleeps until the process says something, so
 `miss_sleep_time_in_ms` is accepted and has no use. Items may be nested. A second iterator ends the first one with an
@@ -78,7 +78,7 @@ class AsynchronousDataAccessor:
             # ASYNC-10: every step of the loader is full.
             return len(dataset) * dataset.combinedBatchSize // self._rebatched_size
         raise TypeError(
-            f"Items that are cut anew (rebatched_size={self._rebatched_size}) can't be counted, because nobody says "
+            f"Items that are cut again (rebatched_size={self._rebatched_size}) can't be counted, because nobody says "
             f"how many rows come: don't ask for len(accessor)."
         )
 
@@ -104,7 +104,7 @@ def _check_strategy(strategy: object) -> SharingStrategy:
 
 
 def _check_dataset(dataset: Any, rebatched_size: int | None) -> bool:
-    """Refuse what can't be wrapped; return whether a rest is dropped when items are cut anew."""
+    """Refuse what can't be wrapped; return whether a rest is dropped when items are cut again."""
     if rebatched_size is not None:
         check_integer("rebatched_size", rebatched_size, least=2)
     if not hasattr(dataset, "__iter__") and not hasattr(dataset, "__getitem__"):

@@ -123,13 +123,13 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return Counted(self._begun(epoch, skipped), self._position)
 
     def _begun(self, epoch: int, skipped: int) -> Iterator[Any]:
-        """Return an epoch that begins behind so many of its steps."""
+        """Return an epoch that begins after this many of its steps."""
         if self._steps is not None and self._consumer is None:
             self._steps.epoch, self._steps.first = epoch, skipped
             return self._pass(epoch)
         self._tell_batches(epoch)
         made = self._pass(epoch) if self._consumer is None else self._consumer.begin(epoch)
-        # The order is not ours, or the ring has begun it already: who wants what follows reads what comes before.
+        # The order is not ours, or the ring has begun it already: to get what follows, what comes before is read.
         for _ in range(skipped):
             next(made, None)
         return made

@@ -117,7 +117,7 @@ class DataLoader2:
         shard(pipe, self._place, 1, 0)
         self._elements = iter(pipe)
         if rest is not None:
-            # RESUME-1, RESUME-5: what was delivered counts, whoever has delivered it.
+            # RESUME-1, RESUME-5: what was delivered counts, whichever process delivered it.
             skip(self._elements, rest.read)
             self._read = rest.read
         return self._elements
@@ -140,7 +140,7 @@ class DataLoader2:
     def load_state_dict(self, state: Any) -> None:
         """Let the next iterator go on where the state was taken. An epoch that is going on here is left.
 
-        `seed(n)` says the seed of that epoch again, or begins anew with another one.
+        `seed(n)` says the seed of that epoch again, or starts over with another one.
         """
         self._check_alive()
         position = position_in(state)
@@ -253,7 +253,7 @@ class DataLoader2Iterator:
         self.is_paused = True
 
     def resume(self) -> None:
-        """Go on with the element behind the last one."""
+        """Go on with the element after the last one."""
         # PIPE-19
         self._check()
         self.is_paused = False

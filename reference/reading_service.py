@@ -1,7 +1,7 @@
 """Decides where a pipeline runs: in this process, in workers, on one of several ranks, or both.
 
 A service is asked four things, by the loader: `initialize` once, before the first epoch; `initialize_iteration` before
-each, with the seeds of the epoch, which it may seed anew; `finalize_iteration` when an epoch is over or was left;
+each, with the seeds of the epoch, which it may seed again; `finalize_iteration` when an epoch is over or was left;
 `finalize` at the end. Which rank this is, is written on the graph, so a service that wraps another one need not know.
 """
 
@@ -75,7 +75,7 @@ class InProcessReadingService(ReadingServiceInterface):
     def initialize_iteration(
         self, seed_generator: SeedGenerator, iter_reset_fn: Change | None = None
     ) -> Change | SeedGenerator | int | None:
-        """Let the user's function change the graph for an epoch, behind the functions of earlier services."""
+        """Let the user's function change the graph for an epoch, after the functions of earlier services."""
         reset = self.reset_fn
         if reset is None:
             return None

@@ -28,7 +28,7 @@ _CLASSES = 10
 
 @dataclass(frozen=True)
 class Rate:
-    """So many items in so many seconds."""
+    """This many items in this many seconds."""
 
     items: int
     seconds: float
@@ -67,7 +67,7 @@ def _measured(steps: Iterable[Any], use: Callable[[Any], Any]) -> Rate:
 
 
 def verdict(loader: float, synthetic: float) -> str:
-    """Return in one line whether the loader, in items a second, holds up a device that takes so many synthetic ones."""
+    """Return in one line whether a loader of this rate holds up a device that takes that many synthetic items."""
     told = f"it loads {loader:.0f} items/s, and the device takes {synthetic:.0f} items/s of synthetic data"
     if loader >= synthetic:
         return f"The loader is no bottleneck: {told}."

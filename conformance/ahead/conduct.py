@@ -57,7 +57,7 @@ class Late:
         read_epochs(self.reader, self.numbers[1:], self.epochs)
 
     def _steps(self, number: int, count: int) -> tuple[Pass, bool]:
-        """An iterator of which so many steps were read, and whether its end has not come yet."""
+        """An iterator of which this many steps were read, and whether its end has not come yet."""
         going = self.reader.begin(number)
         more = True
         while more and len(going.steps) < count:
@@ -103,7 +103,7 @@ class Late:
                 raise
             del going
             anew = self.reader.begin(self.numbers[1])
-        # Whoever asks anew is done with the first one.
+        # A consumer that asks again is done with the first one.
         going = anew
         self.epochs.append(self.reader.rest(going).epoch())
 
@@ -120,7 +120,7 @@ class Late:
     def be_interrupted(self, at: int) -> None:
         """Ask for a step whose read interrupts this process, and write down what comes out of next()."""
         going, _ = self._steps(self.numbers[0], at)
-        # Whoever started the suite in the background has taken this handler away.
+        # A shell that started the suite in the background has taken this handler away.
         usual = signal.signal(signal.SIGINT, signal.default_int_handler)
         came = "no error"
         try:

@@ -185,7 +185,7 @@ def _is_silent(scenario: Scenario, rank: RankRun, failure: Failure | None) -> Fi
         return None
     kind = "silent" if failure is None else failure.kind
     return Finding(
-        f"{kind}-{name}", "an error", _story(rank), "who reads ahead meets the error; the consumer must, too"
+        f"{kind}-{name}", "an error", _story(rank), "the prefetcher hit the error, so the consumer must see it"
     )
 
 
@@ -195,7 +195,7 @@ def _is_another(scenario: Scenario, rank: RankRun, failure: Failure | None) -> F
         return None
     if not lost_of_the_error(scenario, failure):
         return None
-    why = "whoever catches the dataset's own exception must see it"
+    why = "code that catches the dataset's own exception must see it"
     return Finding("other-error", error_text(scenario), _story(rank), why)
 
 
@@ -209,16 +209,16 @@ def _is_out_of_place(scenario: Scenario, claims: Claims, rank: RankRun) -> Findi
     if delivered == expected:
         return None
     text = f"samples {' '.join(map(str, expected))}, then the error" if expected else "the error, nothing before it"
-    why = "steps that were ready come before the error of a step behind them"
+    why = "steps that were ready come before the error of a later step"
     if len(delivered) > len(expected):
-        why = "a step that can't be loaded is an error when it is asked for, before anything of it or behind it"
+        why = "a step that can't be loaded is an error when it is asked for, before anything of it or after it"
     return Finding("error-out-of-place", text, _story(rank, 1), why)
 
 
 def _read_in_each_epoch(scenario: Scenario, rank: RankRun) -> bool:
     """Whether the sample of the fault was read once for each of two epochs, both of which the consumer asked for.
 
-    A loader may begin an epoch that nobody wants, or begin one anew: an error met on the way is nobody's then.
+    A loader may begin an epoch that nobody wants, or begin one again: an error met on the way is nobody's then.
     """
     return sum(read.index == place_of(scenario.fault) for read in rank.reads) == 2
 

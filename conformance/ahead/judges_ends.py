@@ -23,11 +23,11 @@ def ends_with_its_loader(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
     came = rank.remark("interrupted")
     if came and not came.startswith("KeyboardInterrupt"):
         line = f"interrupted while it waited in next(), the consumer got {came}"
-        why = "who presses Ctrl-C wants to stop, and everything else that Python does then hangs on the exception"
+        why = "Ctrl-C means stop, and whatever else Python does then depends on the exception"
         return [Finding("interrupt-lost", "KeyboardInterrupt from next()", (line,), why)]
     if rank.remark("after-end"):
         why = "an iterator that has raised StopIteration goes on raising it (Python's iterator protocol)"
-        return [Finding("revived", "StopIteration again and again", (rank.remark("after-end"),), why)]
+        return [Finding("revived", "StopIteration every time", (rank.remark("after-end"),), why)]
     if rank.remark("quit"):
         line = f"a process that reads a step and ends without closing: {rank.remark('quit')}"
         return [Finding("process-stays", "the process ends", (line,), "a finished job must not block its machine")]
@@ -45,7 +45,7 @@ def _failed(conduct: str, rank: RankRun) -> Verdict:
         return None
     assert rank.failure is not None
     expected = f"no error ({CONDUCTS[conduct].text.format('...')})"
-    why = "whoever ends a loader must not have to care how far it has read ahead"
+    why = "ending a loader must not depend on how far it has read ahead"
     return [Finding("fails-at-its-end", expected, (f"rank {rank.rank}: {rank.failure.sentence()}",), why)]
 
 
@@ -55,5 +55,5 @@ def _left(scenario: Scenario, rank: RankRun) -> list[Finding]:
         # What a process had made that died at once is nobody's any more (LEAK-3).
         if rank.remark(topic) and not (topic == "file" and scenario.fault.partition("@")[0] in DEADLY):
             line = f"rank {rank.rank}: {rank.remark(topic)}, after a second round as after the first"
-            return [Finding(f"left-{topic}", "nothing left behind", (line,), "whoever starts something ends it")]
+            return [Finding(f"left-{topic}", "nothing left behind", (line,), "what a loader starts, it ends")]
     return []

@@ -21,8 +21,8 @@ def _seen(rank: RankRun) -> bool:
 def _seen_in_the_first_epoch(scenario: Scenario, rank: RankRun, reads: int) -> bool:
     """The same where `reads` came before the first epoch was over.
 
-    Who has read everything by then may be done, and whether that was in `load` or just behind it is chance: there, only
-    another epoch shows that the dataset is read again.
+    A loader that has read everything by then may be done, and whether that was in `load` or just after it is chance:
+    there, only another epoch shows that the dataset is read again.
     """
     return _seen(rank) and (reads < scenario.samples or (scenario.epochs > 1 and _reads(rank, "read") > reads))
 
@@ -60,7 +60,7 @@ def _no_further_in_the_second(scenario: Scenario, rank: RankRun) -> Verdict:
     held = int(scenario.conduct.partition("@")[2]) + 1 if looks else 0
     most = (held + scenario.buffer_size + scenario.num_workers) * scenario.combined_batch
     reads, wanted = _reads(rank, "held" if looks else "between"), 3 if looks else 2
-    # Whoever keeps what it has read says nothing of how far it is.
+    # A loader that keeps what it has read shows nothing of how far it is.
     anew = scenario.epochs >= wanted and _reads(rank, "read") >= wanted * scenario.samples
     if most >= scenario.samples or not anew or scenario.drop_last:
         return None
@@ -108,7 +108,7 @@ def next_epoch_as_asked(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
         return None
     reads = _reads(rank, "between")
     if _reads(rank, "read") <= scenario.samples:
-        # No sample was read twice: whoever keeps them all begins an epoch without a read. Only a second epoch tells.
+        # No sample was read twice: a loader that keeps all begins an epoch without a read. Only a second epoch tells.
         return [] if scenario.epochs > 1 else None
     lines = (f"after epoch 0 of {count(scenario.samples, 'sample')}, {reads} had been read in all",)
     if scenario.load_indefinitely and reads <= scenario.samples:

@@ -110,7 +110,7 @@ class Progress:
             self._stream.write("\r\x1b[K")
 
     def __call__(self, done: int, all_of_it: int) -> None:
-        """So many bytes of so many are read."""
+        """This many bytes of this many are read."""
         now = self._clock()
         if now - self._told < 1.0 or not done or not self._stream.isatty():
             return

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Words = npt.NDArray[np.uint64]  # of shape [samples, 2]
-# So many digests are parted at a time by their highest byte; what is fewer is sorted as it is.
+# This many digests are parted at a time by their highest byte; what is fewer is sorted as it is.
 _BLOCK = 1 << 20
 _PARTS = 256
 

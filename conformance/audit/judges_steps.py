@@ -44,7 +44,7 @@ def _unequal(epoch: EpochView) -> Iterator[Finding]:
     yield epoch.at_loop(
         "COUNT-5",
         "other-steps",
-        f"{text}: at step {least} a collective (an optimizer's step under DDP) waits for ever",
+        f"{text}: at step {least} a collective (an optimizer's step under DDP) waits forever",
         excerpt=excerpt,
         advice="make the steps equal: drop_last=True with a sampler over ranks, or pad; or train under join()",
         worst=9,

@@ -12,7 +12,7 @@ from conformance.audit.text import place
 from conformance.audit.verdict import Judged, Verdict
 from conformance.audit.view import Finding, View
 from conformance.report.html.element import Html, element, joined
-from conformance.report.html.page import document
+from conformance.report.html.page import Section, document
 from conformance.report.spec_text import clause_texts
 from conformance.trial.words import count
 
@@ -49,11 +49,11 @@ def write_page(summary: Summary, verdict: Verdict, folder: Path, base: Path | No
 def page(summary: Summary, verdict: Verdict, base: Path) -> str:
     """The page; the same verdict gives the same bytes."""
     sections = [
-        ("picture", "What was delivered", joined([_verdict(verdict), *_pictures(summary, verdict, base)])),
-        ("findings", "Findings", joined(_finding(finding, base) for finding in verdict.findings)),
-        ("notes", "What else is to be said", _notes(verdict, base)),
+        Section("picture", "What was delivered", joined([_verdict(verdict), *_pictures(summary, verdict, base)])),
+        Section("findings", "Findings", joined(_finding(finding, base) for finding in verdict.findings)),
+        Section("notes", "What else is to be said", _notes(verdict, base)),
     ]
-    shown = [each for each in sections if each[2]]
+    shown = [each for each in sections if each.content]
     return document("What the loaders of this job delivered", shown, "loaderspec: is my training data right?")
 
 

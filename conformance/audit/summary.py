@@ -156,7 +156,7 @@ class Order:
 
 
 class Witnesses:
-    """Who got which sample, for a part of the samples: those whose mixed id is lowest, all of them if they are few.
+    """Which rank got which sample, for a part of the samples: those of the lowest mixed ids, all if they are few.
 
     Rows are (id, attempt, epoch, rank, worker, step); a digest is stood for by its first word.
     """
@@ -207,7 +207,7 @@ class Witnesses:
         return self._by_epoch.get(key, np.zeros((0, 6), np.int64))
 
     def of(self, key: EpochKey, index: int) -> list[tuple[int, ...]]:
-        """Who got one sample in an epoch: (rank, worker, step) of each delivery, as far as it is kept."""
+        """Where one sample went in an epoch: (rank, worker, step) of each delivery, as far as it is kept."""
         rows = self.of_epoch(key)
         return [tuple(row[3:]) for row in rows[rows[:, 0] == index].tolist()]
 

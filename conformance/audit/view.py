@@ -217,7 +217,7 @@ class EpochView:
         return Finding(id, key, sentence, *self.read_at, epochs=(self.key,), **more)
 
     def lines_of(self, index: int, most: int = 4) -> tuple[str, ...]:
-        """Who got a sample, as far as it is kept."""
+        """Where a sample went, as far as that is kept."""
         rows = self.view.group.witnesses.of(self.key, index)
         told = [f"{self.view.who(rank)}{_worker(worker)}, step {step}" for rank, worker, step in rows[:most]]
         more = f", and {len(rows) - most} more" if len(rows) > most else ""

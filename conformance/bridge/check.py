@@ -95,10 +95,10 @@ def checked(command: Sequence[str], patience: float, tap: Callable[[str, str], N
             exchange.settle()
             told += [f"{name:<10}{outcome}"] if outcome else []
     except Gone:
-        what = f"the command ended behind its line {exchange.heard}; let it answer until its input ends"
+        what = f"the command ended after its line {exchange.heard}; let it answer until its input ends"
         raise AdapterError(what) from None
     except Late:
-        raise AdapterError(f"behind its line {exchange.heard} no whole line came within {patience:g} s") from None
+        raise AdapterError(f"after its line {exchange.heard} no whole line came within {patience:g} s") from None
     finally:
         code = process.end(patience)
     if code is None:

@@ -114,7 +114,7 @@ class Exchange:
     def later(self, order: Message, loader: int, owner: Owner) -> None:
         """Give an order about something that nobody holds any more: now, or when the order that is under way is done.
 
-        An object may be let go of at any moment, and in a process that was forked from this one too.
+        An object may be released at any moment, and in a process that was forked from this one too.
         """
         if os.getpid() == self.owner_process:
             self._postponed.append((order, loader, owner))
@@ -159,7 +159,7 @@ class Exchange:
         text = line.decode(errors="replace").strip()
         self._tap("<", text)
         if len(line) > LONGEST:
-            self._complain(text, order, f"is longer than {LONGEST} bytes; write a line feed behind each object")
+            self._complain(text, order, f"is longer than {LONGEST} bytes; write a line feed after each object")
         try:
             answer = json.loads(text)
         except ValueError:
@@ -172,7 +172,7 @@ class Exchange:
     def _complain(self, line: object, order: Message, rule: str) -> None:
         shown = line if isinstance(line, str) else json.dumps(line)
         shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
-        self.complaint = f"line {self.heard} of the command, {shown}, behind {_short(order)}: {rule}"
+        self.complaint = f"line {self.heard} of the command, {shown}, in answer to {_short(order)}: {rule}"
         raise Misspoken(self.complaint)
 
     # --- answers --------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ class Exchange:
             thing = self.handles.named(number)
         except KeyError:
             thing = None
-            rule = "that was never given, or was let go of with its iterator; name one that is valid"
+            rule = "that was never given, or was released with its iterator; name one that is valid"
             self._complain(answer, order, f"names {json.dumps(number)}, a handle {rule}")
         if not isinstance(thing, kind):
             wanted = "what a sample raised" if kind is Raised else "a stream"

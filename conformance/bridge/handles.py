@@ -9,7 +9,7 @@ Owner = tuple[str, int]  # ("loader", 1) or ("it", 3)
 
 
 class Handles:
-    """Things by their numbers. What an owner was given is let go of with it.
+    """Things by their numbers. What an owner was given is released with it.
 
     A number is never used twice in a process: a loader that keeps one too long names nothing, and not another sample.
     """

@@ -107,7 +107,7 @@ def introduction_of(exchange: Exchange) -> Introduction:
     for name in OFFERS:
         if getattr(claims, name) and name != "elastic":
             raise AdapterError(f"the command claims {name}, but the bridge carries loaders only; leave the claim out")
-    if claims.ranks != "explicit":
+    if claims.ranks == "process_group":
         raise AdapterError(f"the command claims ranks={claims.ranks!r}, but its rank is in the request; leave it out")
     return Introduction(str(answer.get("name", "")), claims, tuple(part for part in loader.PARTS if part in has))
 

@@ -42,7 +42,7 @@ class Loader:
 
 
 class Steps(Iterator[list[Any]]):
-    """One iterator. A step is the list of its samples; the last name for it lets go of what was read for it."""
+    """One iterator. A step is the list of its samples; the last name for it releases what was read for it."""
 
     def __init__(self, loader: Loader, exchange: Exchange, number: int) -> None:
         self._loader = loader  # lives as long as it is read
@@ -104,6 +104,9 @@ def opened(exchange: Exchange, request: Request, has: tuple[str, ...]) -> Loader
             raise Refused(f"{name} is {value}, which is no whole number (refused on this side of the bridge)")
     # A seed may be larger than a double can tell.
     fields |= {"seed": str(request.seed), "samples": _length(request.dataset)}
+    # Only where it is claimed that something is made of it.
+    fields |= {"shards": list(request.shards)} if request.shards else {}
+    fields |= {"weights": list(request.weights)} if request.weights else {}
     number = exchange.number()
     exchange.datasets[number] = request.dataset
     bases = tuple(_CLASSES[part] for part in PARTS if part in has and part in _CLASSES)

@@ -92,7 +92,7 @@ class Process:
 
 
 def within(seconds: float) -> float:
-    """The deadline so many seconds from now."""
+    """The deadline this many seconds from now."""
     return time.monotonic() + seconds
 
 

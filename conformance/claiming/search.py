@@ -2,7 +2,7 @@
 
 Every scenario is run once and judged under many claims. A value is taken if no clause is violated that was not
 violated without it, and if each clause that it adds was exercised as often as its floor says; the next claim is looked
-for on top of it. What holds in so many cases is no promise: that is its author's to make.
+for on top of it. What holds in this many cases is no promise: that is its author's to make.
 """
 
 from collections import Counter
@@ -35,9 +35,11 @@ LADDER: tuple[tuple[str, tuple[Any, ...]], ...] = (
 # A claim whose clause looks at a loader without it as well, and then asks for more: every case of it could refute it.
 _OWN_CLAUSE = {"length": "COUNT-4"}
 # What nobody can find out by looking: whether a loader is meant to do it at all, or whether time may decide.
-_OF_CHAPTER_11 = ("batches", "oversized", "stream_shuffle", "subsets", "mixtures")
-_OF_THE_TRAINER = ("device", "launcher", "loop", "pipelines")
-NOT_LOOKED_FOR = ("assignment", "asynchronous", "device_options", *_OF_THE_TRAINER, *_OF_CHAPTER_11)
+NOT_LOOKED_FOR = (
+    *("assignment", "asynchronous", "device_options", "device", "launcher", "loop", "pipelines"),
+    *("equal_steps", "drops", "sampling", "lookahead"),
+    *("batches", "oversized", "stream_shuffle", "subsets", "mixtures"),
+)
 _NEEDED = {"elastic": "resume", "end_of_epoch": "resume"}
 _OF_WORKERS = ("worker_init_fn", "timeout", "persistent_workers")
 

@@ -1,4 +1,4 @@
-"""What is tried of whoever trains: the family of chapter 6."""
+"""What is tried of training loops: the family of chapter 6."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -39,7 +39,7 @@ def trains(trace: Trace) -> bool:
 
 
 def trained(trace: Trace) -> bool:
-    """Whether it did, and the weights moved at all. That they did not is DEVICE-11's matter."""
+    """Whether it did, and the weights moved at all. That they did not is judged by DEVICE-11."""
     return trains(trace) and not _unmoved(trace.main.ranks[0])
 
 

@@ -23,8 +23,8 @@ def the_layout_decides_who_sees_what(scenario: DeviceScenario, claims: Claims, t
     for rank in trace.main.ranks:
         for call in range(scenario.calls):
             seen, right = numbers(rank, "output", call), numbers(rank, "right output", call)
-            # Which samples they are of is DEVICE-1's matter, or that of the mode (DEVICE-6). The last ones are last by
-            # the layout alone.
+            # Which samples they are of is judged by DEVICE-1, or by that of the mode (DEVICE-6). The last
+            # ones are last by the layout alone.
             judged = sorted(seen) == sorted(right) or ("final" in scenario.asked and len(seen) == len(right))
             if judged and seen != right:
                 told = (f"outputs of {sample_list(seen)}",)
@@ -46,7 +46,7 @@ def each_mode_returns_what_it_says(scenario: DeviceScenario, claims: Claims, tra
                 wanted = ", ".join(map(str, owed_shapes))
                 told = f"{', '.join(map(str, shapes)) or 'nothing'}"
                 return [Finding("shape", f"outputs of shape {wanted}", (told,), _why(scenario))]
-            # The order of the rows is DEVICE-2's matter, and what an update made of the weights is DEVICE-4's.
+            # The order of the rows is judged by DEVICE-2, and what an update made of the weights by DEVICE-4.
             seen, owed = (sorted(numbers(rank, name, call)) for name in ("output", "right output"))
             chooses = "total" in scenario.asked or "every" in scenario.asked
             if chooses and "synthetic" not in scenario.asked and seen != owed:
@@ -59,7 +59,7 @@ def each_mode_returns_what_it_says(scenario: DeviceScenario, claims: Claims, tra
 
 
 def _other_outputs(scenario: DeviceScenario, call: int, ours: list[Value], right: list[Value]) -> Finding | None:
-    """What is wrong with the outputs behind the first, a loss for one, where no update has come between them."""
+    """What is wrong with the outputs after the first, a loss for one, where no update has come between them."""
     if call or scenario.device_iterations > 1 or "synthetic" in scenario.asked:
         return None
     for value, owed in zip(ours[1:], right[1:], strict=True):

@@ -59,7 +59,7 @@ def build(seed: int, layers: int) -> Module:
 
 
 def optimizer_of(module: nn.Module, name: str, times: int = 1) -> torch.optim.Optimizer:
-    """Torch's optimizer of a name, its learning rate so many times the usual one."""
+    """Torch's optimizer of a name, its learning rate this many times the usual one."""
     parameters = module.parameters()
     if name == "adam":
         return torch.optim.Adam(parameters, lr=0.01 * times)

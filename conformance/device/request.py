@@ -1,4 +1,4 @@
-"""The contract with whoever trains: decides what an adapter's `model(request)` is asked for."""
+"""The contract with a training loop: decides what an adapter's `model(request)` is asked for."""
 
 from dataclasses import dataclass
 from typing import Any, Literal

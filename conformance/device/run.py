@@ -67,7 +67,7 @@ class _Plain:
         self.scenario = scenario
         self.request = request
         self.module = _module(scenario)
-        # To SGD, with momentum or without, adding gradients is a learning rate so many times as large (DEVICE-5).
+        # To SGD, with momentum or without, adding gradients is a learning rate this many times as large (DEVICE-5).
         times = _count(scenario) if "sum" in scenario.asked else 1
         self.optimizer = device_models.optimizer_of(self.module, _optimizer(scenario), times)
         self.layout = Layout(

@@ -86,7 +86,7 @@ def layout_of_a_step(scenario: Scenario, claims: Claims, trace: Trace) -> Verdic
 
 
 def _out_of_order(samples: tuple[int, ...], counts: Counter[int]) -> bool:
-    # Padding starts again at some earlier sample: a step that holds repeats is PART-4's matter.
+    # Padding starts again at some earlier sample: a step that holds repeats is judged by PART-4.
     return list(samples) != sorted(samples) and all(counts[index] == 1 for index in samples)
 
 
@@ -217,7 +217,7 @@ def length_is_true(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 
 
 def _as_many_without_workers(scenario: Scenario, trace: Trace) -> bool:
-    """Whether workers leave the number of steps alone; that they do not is WORK-1's matter."""
+    """Whether workers leave the number of steps alone; that they do not is judged by WORK-1."""
     if not scenario.num_workers:
         return True
     without = trace.variant("workers")
@@ -269,7 +269,7 @@ def equal_steps(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
                 steps.index(max(steps)): count(max(steps), "step"),
                 steps.index(min(steps)): count(min(steps), "step"),
             }
-            why = f"{claimed(scenario, claims)} is claimed; a rank with fewer steps leaves the others waiting for ever"
+            why = f"{claimed(scenario, claims)} is claimed; a rank with fewer steps leaves the others waiting forever"
             return [Finding("unequal-steps", "the same number of steps on every rank", show(epochs, notes), why)]
     return []
 

@@ -11,7 +11,7 @@ A uniform shuffle is accused in a whole run with a chance below 1e-9. What adds 
     distribution that leans to the right                                                                          1e-12
 
 The differences of neighbours. In an order of n samples, read round its end, let X(d) be how often a sample comes d
-behind the one before it, modulo n, d from 1 to n - 1. Over all n! orders
+after the one before it, modulo n, d from 1 to n - 1. Over all n! orders
 
     mean      n / (n - 1)
     covariance of X(d) + X(-d) with itself: as that of counts in n - 1 equal cells whose sum is n, of X(d) - X(-d):
@@ -36,7 +36,7 @@ REPEATED = 8.0
 
 
 def chi_square_limit(freedom: int, standard_deviations: float) -> float:
-    """The value that lies so many standard deviations out, by the Wilson-Hilferty approximation."""
+    """The value that lies this many standard deviations out, by the Wilson-Hilferty approximation."""
     spread = 2 / (9 * freedom)
     return float(freedom * (1 - spread + standard_deviations * sqrt(spread)) ** 3)
 
@@ -47,7 +47,7 @@ def more_than_chance(hits: int, mean: float) -> bool:
 
 
 def improbable(hits: int, trials: int, share: float, least: float = LEAST_CHANCE) -> bool:
-    """Whether so many hits, or so few, are too improbable: Chernoff's bound on both tails of a binomial."""
+    """Whether this many hits, or so few, are too improbable: Chernoff's bound on both tails of a binomial."""
     rate = hits / trials
     parts = ((rate, share), (1 - rate, 1 - share))
     divergence = sum(

@@ -24,7 +24,7 @@ def uneven_differences(orders: Sequence[Order]) -> tuple[str, str] | None:
     expected = len(orders) * size / (size - 1)
     if counts and expected >= _ENOUGH and chi_square(counts, len(orders)) > chi_square_limit(size - 2, MANY_CELLS):
         at = max(range(size - 1), key=lambda at: abs(counts[at] - expected))
-        line = f"a sample is {at + 1} behind the one before it, modulo {size}, {counts[at]} times"
+        line = f"a sample is {at + 1} after the one before it, modulo {size}, {counts[at]} times"
         return "uneven-differences", f"{line}, expected {expected:.0f}"
     if size < _LEAST_REPEATED:
         return None

@@ -1,5 +1,8 @@
 """The families of chapters 1 to 3: map-style datasets, what must be refused, and many shuffles."""
 
+from collections.abc import Iterator
+
+from conformance.contract import Claims
 from conformance.epochs import arithmetic, drawn, order, partition, uniformity
 from conformance.epochs.policies import assumed
 from conformance.epochs.promises import promises
@@ -12,6 +15,15 @@ from conformance.trial.family import Family
 CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER")
 # Imported, so that they register their clauses.
 JUDGES = (arithmetic, partition, order, uniformity)
+
+
+def _notes(claims: Claims) -> Iterator[str]:
+    if claims.shuffle and not claims.epochs:
+        yield (
+            "shuffle is claimed and epochs is not: whether each epoch has an order of its own was not judged; claim "
+            'epochs="set_epoch", or "automatic" if the loader counts them itself'
+        )
+
 
 FAMILIES = (
     Family(
@@ -29,6 +41,7 @@ FAMILIES = (
         smoke=smoke,
         assumed=assumed,
         promises=promises,
+        notes=_notes,
         may_fail=may_fail,
         within=within,
     ),

@@ -33,7 +33,7 @@ def _in_sight(claims: Claims) -> bool:
 
 @clause("ORDER-1", applies=lambda claims: claims.in_order, floor=60)
 def dataset_order(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Unshuffled, a rank's samples ascend; padding may start again behind them."""
+    """Unshuffled, a rank's samples ascend; padding may start again after them."""
     if scenario.shuffle or not usable(trace.main):
         return None
     exercised = False
@@ -56,7 +56,7 @@ def dataset_order(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 
 
 def _within(scenario: Scenario, step: tuple[int, ...], counts: Counter[int]) -> tuple[int, ...]:
-    # What is inside a combined batch is BATCH-3's matter; but padding stands where it stands.
+    # What is inside a combined batch is judged by BATCH-3; but padding stands where it stands.
     padding = any(counts[index] > 1 for index in step)
     return step if padding or not scenario.has_device_factors else tuple(sorted(step))
 
@@ -99,7 +99,7 @@ def _drops_a_rest(scenario: Scenario) -> bool:
 
 
 def _in_order(scenario: Scenario, claims: Claims, epoch: Epoch) -> list[int]:
-    # The order inside a combined batch is BATCH-3's matter, that of the whole rank ORDER-1's.
+    # The order inside a combined batch is judged by BATCH-3, that of the whole rank by ORDER-1.
     if not claims.in_order or (scenario.has_device_factors and claims.policy(scenario.drop_last) != "pad"):
         return sorted(epoch.samples)
     return list(epoch.samples)
@@ -120,7 +120,7 @@ def _misplaced_in_runs(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, 
     behind = 0
     for rank, epoch in enumerate(epochs):
         samples = _in_order(scenario, claims, epoch)
-        # Each begins anywhere behind the one before.
+        # Each begins anywhere after the one before.
         start = max(behind, samples[0]) if samples else behind
         for position, index in enumerate(samples):
             if index != start + position and start + position < scenario.samples:
@@ -138,7 +138,7 @@ def _misplaced_beside_padding(
     rank, and hold all the different samples that came.
     """
     counts = known_samples(scenario, epochs)
-    # By the place behind the last run: how many samples the runs so far hold, at most.
+    # By the place after the last run: how many samples the runs so far hold, at most.
     held = {0: 0}
     for rank, epoch in enumerate(epochs):
         samples = _in_order(scenario, claims, epoch)
@@ -162,7 +162,7 @@ def _misplaced_beside_padding(
 
 
 def _possible_runs(samples: list[int], counts: Counter[int]) -> list[tuple[int, int]]:
-    """The runs (first, end) that these samples may be with padding before, within and behind; (0, 0): padding alone."""
+    """The runs (first, end) that these samples may be with padding before, within and after; (0, 0): padding alone."""
     found = []
     for at, first in enumerate(samples):
         end = first
@@ -291,7 +291,7 @@ def _comparable(epoch: Epoch, claims: Claims) -> object:
 def _differs(main: Run, rank: int, one: Epoch, other: Epoch, name: str) -> Finding:
     if name == "workers":
         circumstance = "without worker processes"
-        why = "in_order: steps come in the order of the sampler, whoever loads them"
+        why = "in_order: steps come in the order of the sampler, whichever worker loads them"
     else:
         circumstance = CIRCUMSTANCES.get(name, CIRCUMSTANCES["after"])
         why = "seed and epoch are the same"
@@ -391,7 +391,7 @@ def _log_arrangements(scenario: Scenario, claims: Claims, order: tuple[tuple[int
 
 
 def beyond_chance(trials: int, hits: int, log_odds: float) -> bool:
-    """Whether so many hits in so many trials are no coincidence; the odds against all of the hits are a logarithm."""
+    """Whether the hits in these trials are no coincidence; the odds against all of the hits are a logarithm."""
     return log(comb(trials, hits)) - log_odds < _COINCIDENCE
 
 
@@ -429,7 +429,7 @@ def _disturbed(rank: int, library: str, reseeded: bool, read: str) -> Finding:
     generator = {"random": "random", "numpy": "numpy.random", "torch": "torch"}[library]
     if reseeded:
         line = f"rank {rank}: {generator} ends in one and the same state, whatever it was before"
-        why = "whoever drew from it before now draws other numbers, or the same ones on every rank"
+        why = "code that drew from it before now draws other numbers, or the same ones on every rank"
         return Finding(f"reseeds-{library}", f"{generator}'s global state as the caller left it", (line,), why)
     line = f"rank {rank}: {generator} has moved on after {read}"
     why = "making or reading a loader (for validation, say) then changes what the training draws"

@@ -13,7 +13,7 @@ _POLICIES = {2: "drop", 3: "uneven", 4: "pad"}
 def assumed(lane: Lane, claims: Claims) -> dict[str, str]:
     """The policies that the loader looks like; where it looks like none, those that most people count on.
 
-    Ranks that differ are never taken for a promise where drop_last is asked for: they leave a job waiting for ever.
+    Ranks that differ are never taken for a promise where drop_last is asked for: they leave a job waiting forever.
     """
     if "map" not in claims.datasets:
         return {}

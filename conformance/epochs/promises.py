@@ -1,4 +1,4 @@
-"""What the clauses of chapters 1 to 3, and those of iterable datasets, entitle to once they hold, weakest first."""
+"""What the clauses of chapters 1 to 3, and those of iterable datasets, promise once they hold, weakest first."""
 
 from collections.abc import Iterator
 
@@ -55,7 +55,7 @@ def _delivered_of_iterables(claims: Claims, held: frozenset[str]) -> Iterator[st
         # WORK-3 lets drop_last lose what it likes, and WORK-5 bounds that.
         if "WORK-5" in held:
             yield f"with drop_last at most once ({'each worker ' if splits else ''}drops less than one step)"
-        # Who does not claim "split" is asked for one rank without workers only.
+        # A loader that does not claim "split" is asked for one rank without workers only.
         where = "over workers and ranks" if splits else "on one rank without workers"
         yield f"without drop_last every element exactly once {where}"
 

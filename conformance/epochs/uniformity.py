@@ -45,7 +45,7 @@ def uniform(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         return None
     if scenario.conduct == "head":
         return _judged_by_its_head(scenario, trace, orders)
-    # Not a permutation at all: ORDER-3's matter.
+    # Not a permutation at all: ORDER-3 judges that.
     if any(len(set(order)) != scenario.samples or len(order) != scenario.samples for order in orders):
         return None
     found = _uneven_permutations(orders) if scenario.samples <= _COUNTED else None
@@ -80,7 +80,7 @@ def _judged_by_its_head(scenario: Scenario, trace: Trace, orders: list[tuple[int
 
 
 def repeats_itself(trace: Trace) -> bool:
-    """Whether the epochs of some seed come round again and again after a few of them: ORDER-6 names that."""
+    """Whether the epochs of some seed come round repeatedly after a few of them: ORDER-6 names that."""
     for run in trace.runs:
         if not run.failed:
             orders = [tuple(epoch.samples for epoch in run.epoch(at)) for at in range(len(run.ranks[0].epochs))]

@@ -1,7 +1,7 @@
 """A loader that lives through one thing after the other: decides what is done with each epoch, and what comes of it.
 
 Nothing that raises ends the reading: a consumer who breaks out of one loop after the other tries again. What the last
-epoch is, the judges look at; so with one that is `held`, which is read to its end behind the last.
+epoch is, the judges look at; so with one that is `held`, which is read to its end after the last.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ def _live(going: Reading) -> None:
             held[len(going.epochs)] = begun
         _WORDS[word](reader, begun)
         going.epochs.append(begun.epoch(left=word in _LEAVING))
-        # A loop that was left lets go of its iterator.
+        # A loop that was left releases its iterator.
         del begun
     for at, begun in held.items():
         going.epochs[at] = (begun if begun.failure else reader.tolerant_rest(begun)).epoch()
@@ -60,7 +60,7 @@ def _beyond(reader: Reader, begun: Pass) -> None:
     reader.tolerant_rest(begun)
     if not begun.failure:
         with suppress(Stopped):
-            # What comes then is WORK-15's matter, and no step of this epoch.
+            # What comes then is judged by WORK-15, and no step of this epoch.
             reader.step(Pass(begun.number, begun.length, begun.iterator))
 
 

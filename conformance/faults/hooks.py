@@ -26,7 +26,7 @@ def not_honoured(watch: Watch, scenario: Scenario, epochs: Sequence[Epoch]) -> s
 
 
 def _not_collated(entries: list[Any], consumer: int, epochs: Sequence[Epoch]) -> str:
-    """A step that the collate function has not made. Whoever keeps what he has read may keep the step as well."""
+    """A step that the collate function has not made. A user who keeps what was read may keep the step as well."""
     made = Counter(tuple(sorted(each["collated"])) for each in entries if _is(each, "collated"))
     read = Counter(each[0] for each in entries if isinstance(each, list))
     given = Counter(index for epoch in epochs for index in epoch.samples)

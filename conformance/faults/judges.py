@@ -39,9 +39,9 @@ def _struck(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> RankRu
     """The rank as far as the epoch in which one of these faults happened, or None.
 
     Each sample is read in the first epoch. Where the rank hung or died, that epoch was read alone: what hangs only
-    later is WORK-14's matter, and what hangs without a fault is not this chapter's.
+    later is judged by WORK-14, and what hangs without a fault is not this chapter's.
     """
-    # What comes of an error among other things is WORK-14's matter.
+    # What comes of an error among other things is judged by WORK-14.
     if _fault(scenario) not in faults or scenario.conduct or fails_anyway(trace):
         return None
     (rank,) = (trace.variant(FIRST_EPOCH) or trace.main).ranks
@@ -72,6 +72,10 @@ def collate_errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> V
 )
 def initialiser_errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What the worker initialiser raises reaches the consumer with its type and text."""
+    parts = scenario.samples if scenario.dataset == "iterable" else -(-scenario.samples // scenario.combined_batch)
+    # A worker for which nothing is left to read may never be asked for anything, nor its error.
+    if _fault(scenario) == "init" and place_of(scenario.fault) >= parts:
+        return None
     return _arrives(scenario, trace, ("init",))
 
 
@@ -89,7 +93,7 @@ def _arrives(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> Verdi
         return [Finding(f"{failure.kind}-instead", expected, _story(rank), why)]
     lost = lost_of_the_error(scenario, failure)
     if lost == "type":
-        why = "whoever catches the dataset's own exception must see it"
+        why = "code that catches the dataset's own exception must see it"
         return [Finding("other-type", expected, _story(rank), why)]
     if lost:
         return [Finding("text-lost", expected, _story(rank), "the text says what is broken, and where")]
@@ -98,7 +102,7 @@ def _arrives(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> Verdi
 
 @clause("ERROR-2", family="life", applies=lambda claims: claims.errors == "raise" and claims.in_order, floor=4)
 def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """What comes before the failing step is delivered, and nothing of it or behind it."""
+    """What comes before the failing step is delivered, and nothing of it or after it."""
     (rank,) = trace.main.ranks
     if scenario.dataset != "map" or scenario.conduct or _fault(scenario) not in ("raise", "collate"):
         return None
@@ -112,7 +116,9 @@ def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trac
         return []  # it reads an epoch before it gives the iterator: nothing had come that could be in the wrong place
     delivered = list(rank.epochs[at].samples)
     expected = before_the_fault(scenario)
-    if delivered == expected:
+    # Who reads one step ahead meets the error before the step in front of it is given.
+    earlier = expected[: max(0, len(expected) - scenario.batch_size)] if claims.lookahead else expected
+    if delivered in (expected, earlier):
         return []
     before = (
         f"samples {' '.join(map(str, expected))}, then the error" if expected else "the error, and nothing before it"
@@ -135,7 +141,9 @@ def end_of_iteration_is_no_sample(scenario: Scenario, claims: Claims, trace: Tra
     name = "StopIteration" if _fault(scenario) == "stop" else "IndexError"
     kind = "short-epoch" if failure is None else failure.kind
     why = f"{name} is a fault of the dataset here; "
-    why += "taken for the end of the epoch it loses the rest in silence" if failure is None else "who waits is not told"
+    why += (
+        "taken for the end of the epoch it silently drops the rest" if failure is None else "the consumer is never told"
+    )
     return [Finding(f"{kind}-{_fault(scenario)}", "an error", _story(rank), why)]
 
 
@@ -220,7 +228,7 @@ def _story(rank: RankRun) -> tuple[str, ...]:
 @clause("LEAK-1", family="life", dataset="any", floor=20)
 def no_process_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """No child process is left."""
-    return _nothing_left(scenario, trace, "process", "whoever starts a process ends it")
+    return _nothing_left(scenario, trace, "process", "what starts a process ends it")
 
 
 @clause("LEAK-2", family="life", dataset="any", floor=20)
@@ -281,6 +289,6 @@ def memory_does_not_grow(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
             "memory-grows",
             "as much memory after many epochs as after a few",
             (line,),
-            "what an epoch needed is free after it",
+            "what an epoch needed is released after it",
         )
     ]

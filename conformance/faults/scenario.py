@@ -7,7 +7,7 @@ LIVES = {
     "begun": "one begun and left before its first step",
     "left": "one left after a step",
     "last": "one left in its last step",
-    "held": "one read to its end behind all others",
+    "held": "one read to its end after all others",
     "beyond": "one read beyond its end",
     "failed": "one that fails",
 }

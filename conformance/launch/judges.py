@@ -29,14 +29,16 @@ def each_instance_runs_once(scenario: LaunchScenario, claims: Claims, trace: Tra
         return None
     run = trace.main.ranks[0]
     if run.failure and run.failure.where == "launch" and run.failure.kind != "hung":
-        return [Finding("failed", "the program is started", (run.failure.sentence(),), "nothing is wrong with that")]
+        return [Finding("failed", "the program is started", (run.failure.sentence(),), "the request is valid")]
     started, owed = int(run.remark("started") or 0), scenario.instances
     if started != owed:
         ran = f"{started} processes ran the program"
         return [Finding("number", f"one process for each of {owed} instances", (ran,), "an instance is one process")]
     told = _instances(run)
     if error := next((each["error"] for each in told if "error" in each), ""):
-        return [Finding("raised", "each instance can ask who it is", (error,), "whoami() and load() are called there")]
+        return [
+            Finding("raised", "each instance can ask which it is", (error,), "whoami() and load() are called there")
+        ]
     asked = [each["who"] for each in told if "who" in each]
     found = sorted((each.get("instance"), each.get("instances")) for each in asked)
     if asked and found != [(index, owed) for index in range(owed)]:

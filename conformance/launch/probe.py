@@ -1,7 +1,7 @@
 """The program that a launcher starts: decides what an instance writes down, and what it does to its job.
 
 It is a script that needs the standard library only, so that an instance starts quickly. Its first argument is the file
-with its orders; what stands behind it is there to arrive unchanged. It reports by files in the folder of those orders.
+with its orders; what stands after it is there to arrive unchanged. It reports by files in the folder of those orders.
 """
 
 import json
@@ -20,7 +20,7 @@ EVENT = "event"  # the file that is there once an instance fails, or the launche
 _LIVES = 4 * WAITS  # of a child that nobody ends
 _PIECE = 1500  # characters of a line that are written at once
 SIZES = (0, 1, 40, 3_000, 70_000, 200_000, 7)  # of the lines of LAUNCH-8
-# Works for ever, as far as a launcher can see, and is told nothing of signals.
+# Works forever, as far as a launcher can see, and is told nothing of signals.
 _CHILD = f"import time; time.sleep({_LIVES})"
 
 

@@ -26,6 +26,7 @@ def arguments_of(scenario: Scenario, rank: int) -> dict[str, Any]:
     }
     if scenario.asynchronous:
         arguments |= {name: getattr(scenario, name) for name in AHEAD}
+    arguments |= scenario.conducted.asks(scenario)
     if scenario.refusal:
         name, _, value = scenario.refusal.partition("=")
         arguments[name] = REFUSED_VALUES[value]

@@ -1,7 +1,7 @@
 """The end of a process: decides how one ends as an interpreter does, though it was forked, and what becomes of orphans.
 
 The child is forked from a member, so that a loader serves that exists only in memory. What an interpreter does at its
-end is done by hand: threads that are no daemons are joined, exit handlers run, what is alive is let go of.
+end is done by hand: threads that are no daemons are joined, exit handlers run, what is alive is released.
 """
 
 import atexit

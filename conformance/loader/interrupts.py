@@ -32,7 +32,7 @@ def interrupt(folder: str, consumer: int) -> None:
 
 
 def _sleeps(consumer: int, looks: list[int]) -> bool:
-    """Whether the consumer's main thread slept at so many looks in a row."""
+    """Whether the consumer's main thread slept at this many looks in a row."""
     try:
         state = Path(f"/proc/{consumer}/task/{consumer}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:

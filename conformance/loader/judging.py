@@ -80,7 +80,7 @@ def counts_itself(run: Run) -> bool:
 
 
 def known_samples(scenario: Scenario, epochs: tuple[Epoch, ...]) -> Counter[int]:
-    """How often each sample of the dataset was delivered, over all ranks. Foreign values are PART-5's matter."""
+    """How often each sample of the dataset was delivered, over all ranks. Foreign values are judged by PART-5."""
     return Counter(index for epoch in epochs for index in epoch.samples if 0 <= index < scenario.samples)
 
 
@@ -96,7 +96,7 @@ def missing(scenario: Scenario, epochs: tuple[Epoch, ...]) -> list[int]:
 
 
 def show(epochs: tuple[Epoch, ...], notes: dict[int, str] | None = None, label: str = "") -> tuple[str, ...]:
-    """The delivery of each rank as a line: steps in bars, samples in them; `notes` are put behind a rank's line."""
+    """The delivery of each rank as a line: steps in bars, samples in them; `notes` are put after a rank's line."""
     notes = notes or {}
     # A rank that has a note is shown before those that have none, if not all fit.
     order = sorted(range(len(epochs)), key=lambda rank: (rank not in notes, rank))[:_MOST_LINES]
@@ -187,7 +187,7 @@ def as_undisturbed(scenario: Scenario, claims: Claims, trace: Trace, epoch: Epoc
     """Whether an epoch of the one rank is that of the same request which nothing disturbs.
 
     Until that run is made, whether it is whole beyond doubt. Under a shuffle the order is judged where the consumer has
-    said which epoch it is, and if what came before the disturbance was the same: else it is ORDER-5's matter, and which
+    said which epoch it is, and if what came before the disturbance was the same: else ORDER-5 judges it, and which
     samples an epoch that was counted by the loader itself leaves over is its own.
     """
     if epoch.failure:
@@ -230,7 +230,7 @@ def error_text(scenario: Scenario) -> str:
 def lost_of_the_error(scenario: Scenario, failure: Failure) -> str:
     """What an error has lost of the one that a fault raised: its "type", its "text", or nothing.
 
-    One that can't be made anew in another process may come as any other that names its class.
+    One that can't be rebuilt in another process may come as any other that names its class.
     """
     name = ERRORS.get(scenario.error, "BrokenSample")
     if not failure.message.startswith(f"{name}:"):

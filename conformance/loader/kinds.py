@@ -14,7 +14,7 @@ from conformance.processes.calls import Remarks, Stopped
 
 _WARM_EPOCHS, _MORE_EPOCHS = 8, 32  # memory is compared after the first few epochs, and after many more
 EPOCHS_OF_MEMORY = _WARM_EPOCHS + _MORE_EPOCHS
-# Who has grown is read on, twice as long: a runtime that collects its garbage now and then is level by then.
+# A loader that has grown is read on, twice as long: a runtime that collects its garbage now and then is level by then.
 _WINDOWS = 3
 # Half of what the epochs of a window held: what allocators, caches and runtimes keep is less.
 GROWTH = 16 * 2**20
@@ -23,7 +23,7 @@ GROWTH = 16 * 2**20
 def watch_memory(reader: Reader, remarks: Remarks, leaves_after: int = 0) -> None:
     """Write down how much memory comes with many epochs: the least of what comes with as many, and as many again.
 
-    `leaves_after`: each epoch is left after so many steps; 0 for those that are read to their end, or to an error.
+    `leaves_after`: each epoch is left after this many steps; 0 for those that are read to their end, or to an error.
     """
     light = replace(reader, decodes=False)
     for number in range(_WARM_EPOCHS):

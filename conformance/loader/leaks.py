@@ -75,7 +75,7 @@ def _more(before: Resources, now: Resources, may_be_ours: bool) -> list[tuple[To
     if processes := now.processes - before.processes:
         left.append(("process", _counted(len(processes), "child process is", "child processes are")))
     elif (more := now.zombies - before.zombies) > 0:
-        # By their number: who waits for the last ones when it starts the next ones has a few, and not more and more.
+        # By their number: a loader that waits for the last ones when it starts the next has a few, never more.
         left.append(("process", _counted(more, "ended child process is", "ended child processes are")))
     if (more := now.descriptors - before.descriptors) > 0:
         left.append(("descriptor", _counted(more, "open descriptor is", "open descriptors are")))

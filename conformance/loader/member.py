@@ -54,7 +54,7 @@ class Reading:
 
     @property
     def place(self) -> int:
-        """The number behind the conduct's @, or 0."""
+        """The number after the conduct's @, or 0."""
         return place_of(self.scenario.conduct) if "@" in self.scenario.conduct else 0
 
     def load(self) -> Any:
@@ -119,7 +119,7 @@ def read_once(implementation: Implementation, task: Task, workdir: str) -> RankR
 
 
 def watching_leaks(once: Callable[[], RankRun], workdir: str, deadly: bool = False) -> RankRun:
-    """Do it again and again in this process: what later rounds leave behind goes into the remarks.
+    """Do it repeatedly in this process: what later rounds leave behind goes into the remarks.
 
     `deadly`: a worker dies on the way. LEAK-3 says nothing of the files of what died at once.
     """
@@ -246,7 +246,7 @@ def _reader(going: Reading, loader: Any) -> Reader:
     return Reader(
         loader,
         going.implementation.decode,
-        sets_epoch=going.implementation.claims.epochs != "automatic",
+        sets_epoch=going.implementation.claims.epochs not in ("automatic", "endless"),
         most=8 + 2 * copies * going.scenario.samples + step,
         before_epoch=watch.begin_epoch if watch is not None else lambda number: None,
     )

@@ -40,7 +40,7 @@ class Watch:
     fault: str = ""
     kind: str = ""
     draws: bool = False
-    consumer: int = 0  # the process id of whoever iterates the loader
+    consumer: int = 0  # the process id of the one that iterates the loader
     error: str = ""  # the word for what it raises (ERRORS)
     armed_in: int = 0  # the first epoch in which the fault happens
     always: bool = False  # the fault happens in every epoch
@@ -194,7 +194,7 @@ def sentence(fault: str) -> str:
 
 
 class Stubborn(Exception):
-    """An exception that no other process can make anew: it is pickled without what its constructor wants."""
+    """An exception that no other process can rebuild: it is pickled without what its constructor wants."""
 
     def __init__(self, *, fault: str) -> None:
         super().__init__(sentence(fault))

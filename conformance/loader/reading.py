@@ -162,7 +162,7 @@ def read_two(reader: Reader, number: int, epochs: list[Epoch], after: int) -> No
         epochs += [first.epoch(), Epoch(number, (), failure=stopped.failure)]
         return
     reader.tolerant_rest(second)
-    # What comes after an end is WORK-15's matter.
+    # What comes after an end is judged by WORK-15.
     if not ended:
         reader.tolerant_rest(first)
     epochs += [first.epoch(), second.epoch()]

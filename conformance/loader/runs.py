@@ -17,7 +17,7 @@ PERFORMER = "conformance.loader.member"
 # The runs that the clauses of a disturbed loader want to see before they accuse.
 UNDISTURBED, FIRST_EPOCH = "undisturbed", "first epoch"
 ONCE_MORE = "once more"
-# Seeds of a statistical experiment lie this far apart, so that a loader that adds seed and epoch still draws anew.
+# Seeds of a statistical experiment lie this far apart, so that a loader that adds seed and epoch still draws again.
 SEED_STRIDE = 1_000_003
 _AT_ONCE = 16  # ranks
 
@@ -68,7 +68,7 @@ def undisturbed(lane: Lane, trace: Trace) -> Iterator[Run]:
     """The same request, read epoch after epoch while nothing goes wrong; then the epoch of a fault that ended the rank.
 
     Two epochs at the least: where epochs count themselves, a second iterator may be one of the next epoch.
-    The epoch of a fault is read behind those before it.
+    The epoch of a fault is read after those before it.
     """
     scenario = trace.scenario
     plain = simpler(scenario, fault="", conduct="", details="", variant="none", epochs=max(2, scenario.epochs))

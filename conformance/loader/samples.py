@@ -71,7 +71,7 @@ def _types(sample: Any) -> Iterator[str]:
 
 
 def odd_one(length: int) -> int:
-    """Which sample of so many is unlike those before it."""
+    """Which sample of this many is unlike those before it."""
     return length // 2
 
 

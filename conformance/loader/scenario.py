@@ -63,7 +63,7 @@ ERRORS = {
     "missing": "NotImplementedError",
     "stubborn": "Stubborn",
 }
-# Of these no other process can make one anew from its text.
+# Of these no other process can make one again from its text.
 NOT_MADE_ANEW = ("unicode", "stubborn")
 IN_EPOCH = {"second": 1, "third": 2}
 FAULT_WORDS = {
@@ -90,19 +90,22 @@ class Conduct:
 
     `module` is the one that knows how it is done, in a rank's process; the loader's own conducts need none. `waits`:
     the consumer waits for what a loader does meanwhile. `epochs` gives, for a number of epochs, those that are read.
+    `asks` gives, for a scenario, more fields of the request.
     `when_synchronous`: it is done as well where a run is compared with one that does not read ahead. `details`: the
     words that say more, and how they read. `fails_in`: the word whose epoch a fault happens in, where each word is an
-    epoch. `calm`: nothing is looked for that may be left behind.
+    epoch. `calm`: nothing is looked for that may be left behind. `watched`: each read is.
     """
 
     text: str
     module: str = ""
     waits: bool = False
     epochs: Callable[[int], tuple[int, ...]] = lambda count: tuple(range(count))
+    asks: Callable[[Any], Mapping[str, Any]] = lambda scenario: {}
     when_synchronous: bool = False
     details: Mapping[str, str] = field(default_factory=dict)
     fails_in: str = ""
     calm: bool = False
+    watched: bool = False
 
 
 def _far(count: int) -> tuple[int, ...]:
@@ -245,7 +248,8 @@ class Scenario:
     @property
     def is_watched(self) -> bool:
         """Whether the dataset logs its reads."""
-        return self.is_troubled or self.is_slow or bool(self.kind) or self.num_workers > 0 or self.dataset == "iterable"
+        watched = self.is_troubled or self.is_slow or bool(self.kind) or self.conducted.watched
+        return watched or self.num_workers > 0 or self.dataset == "iterable"
 
     @property
     def saves(self) -> bool:

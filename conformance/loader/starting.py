@@ -26,7 +26,7 @@ _OF_EACH_KIND = {"quick": 1, "gate": 3}
 
 @dataclass(frozen=True)
 class Start:
-    """How the workers of an implementation start: as new interpreters, each of which takes so many seconds."""
+    """How the workers of an implementation start: as new interpreters, each of which takes this many seconds."""
 
     is_new: bool = False
     seconds: float = 0.0
@@ -95,7 +95,7 @@ def _found_out(lane: Lane) -> Start:
     style: Style = "map" if "map" in claims.datasets else "iterable"
     scenario = Scenario(max(2, claims.least_samples(1, 1)), num_workers=1, dataset=style)
     task = Task(_PERFORMER, scenario, 0, (0,), meets=claims.ranks == "process_group")
-    # In a process of its own: whoever reads there later must not meet what this loader has left.
+    # In a process of its own: a loader that is read there later must not meet what this loader has left.
     own = Lane(lane.fleet, len(lane.fleet.lanes))
     try:
         (rank,) = own.run([task], patience=_PATIENCE)

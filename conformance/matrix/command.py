@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from conformance.clauses import CHAPTERS, CLAUSES
 from conformance.contract import AdapterError
 from conformance.matrix.environments import default_cache
 from conformance.matrix.joined import earlier_matrix, joined, lacking
@@ -29,7 +30,9 @@ _FORMS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `loaderspec matrix`."""
-    parser.add_argument("--only", help="names of peers, with commas between them (default: all)")
+    parser.add_argument(
+        "--only", help="names of peers, and with --into of clauses or chapters, with commas between them (default: all)"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="how many peers are judged at once (default 1)")
     parser.add_argument("--tier", default="gate", help="how much is tried: quick, gate (default) or deep")
     parser.add_argument("--seed", default="0", help="seed of the scenarios: a number, or 'random'")
@@ -57,9 +60,15 @@ def peers() -> int:
 def matrix(given: argparse.Namespace) -> int:
     """Judge the peers and write the matrix. Exit code 0 if every one was judged, 1 if not, 4 for a wrong call."""
     try:
-        options = Options(given.cache, _tier(given.tier), random_seed(given.seed), _positive(given.jobs), given.seconds)
+        names, clauses = told_apart(given.only, given.into)
+        options = Options(
+            given.cache, _tier(given.tier), random_seed(given.seed), _positive(given.jobs), given.seconds, clauses
+        )
         earlier = earlier_matrix(given.into, options.tier, options.seed) if given.into is not None else None
-        chosen = chosen_peers(given.only) if given.only is not None or not earlier else lacking(earlier)
+        if clauses and earlier and names is None:
+            chosen = [peer for peer in PEERS if peer not in lacking(earlier)]
+        else:
+            chosen = chosen_peers(names) if names is not None or not earlier else lacking(earlier)
         written = {form: Path(path) for form in ("json", *_FORMS) if (path := getattr(given, form))}
         writers = {form: _writer(form, path) for form, path in written.items()}
         date = _date(given.date)
@@ -73,13 +82,26 @@ def matrix(given: argparse.Namespace) -> int:
         found, code = runner.found(date), 130
         print(
             f"loaderspec: interrupted; all that was started is ended. {len(found['peers'])} of {len(chosen)} peers are "
-            f"written: --into={given.json} goes on with the others",
+            f"written: --into={given.json} judges the others",
             file=sys.stderr,
         )
-    found = joined(earlier, found) if earlier else found
+    found = joined(earlier, found, clauses=bool(clauses)) if earlier else found
     for form, write in writers.items():
         written[form].write_text(write(found), encoding="utf-8")
     return code or (0 if all(peer["status"] == "judged" for peer in found["peers"]) else 1)
+
+
+def told_apart(only: str | None, into: str | None) -> tuple[str | None, tuple[str, ...]]:
+    """What --only says of peers, or None, and the clauses that it names. AdapterError without a matrix for these."""
+    words = [word.strip() for word in only.split(",")] if only is not None else []
+    chapters = [word for word in words if word in CHAPTERS or word in CLAUSES]
+    clauses = tuple(name for name in CLAUSES if name in chapters or name.partition("-")[0] in chapters)
+    if clauses and into is None:
+        raise AdapterError(
+            f"--only={only} names clauses, and there is no matrix whose cells are to be judged again; give --into=FILE"
+        )
+    peers = [word for word in words if word not in chapters]
+    return (",".join(peers) if only is not None and (peers or not clauses) else None), clauses
 
 
 def chosen_peers(only: str | None) -> list[Peer]:
@@ -90,7 +112,9 @@ def chosen_peers(only: str | None) -> list[Peer]:
     known = {peer.name: peer for peer in PEERS}
     for name in names:
         if name not in known:
-            raise AdapterError(f"--only={only} names {name!r}, which is no peer; the peers are {', '.join(known)}")
+            raise AdapterError(
+                f"--only={only} names {name!r}, which is no peer, clause or chapter; the peers are {', '.join(known)}"
+            )
     if not names:
         raise AdapterError(f"--only={only} names no peer; the peers are {', '.join(known)}")
     return [known[name] for name in dict.fromkeys(names)]

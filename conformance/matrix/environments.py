@@ -1,4 +1,4 @@
-"""The environments of the peers: decides where they are kept, what is put into each, and when one is made anew.
+"""The environments of the peers: decides where they are kept, what is put into each, and when one is rebuilt.
 
 One is a virtual environment for a group of `peers/catalog.py`, in a folder of the user's cache. Its name stands for all
 that pip is asked for, so that a change of a version makes another one, and one that was left half made is made again.

@@ -38,13 +38,17 @@ _PROGRAM = "import sys; from conformance.cli import main; sys.exit(main())"
 
 @dataclass(frozen=True)
 class Options:
-    """How the peers are judged: the same for all of them. `seconds` bounds one peer's run."""
+    """How the peers are judged: the same for all of them. `seconds` bounds one peer's run.
+
+    `clauses`: the only ones that are judged; () for all.
+    """
 
     cache: Path
     tier: str = "gate"
     seed: int = 0
     jobs: int = 1
     seconds: float = 3600.0
+    clauses: tuple[str, ...] = ()
 
 
 @dataclass
@@ -116,8 +120,9 @@ class MatrixRun:
         folder.mkdir()
         options = self.options
         words = [f"--tier={options.tier}", f"--seed={options.seed}", f"--patience={peer.patience:g}"]
+        words += ["-k", " or ".join(options.clauses)] if options.clauses else []
         # A fresh temporary folder: some peers look at what others have left there. Its path must be short: workers make
-        # sockets far below it, whose paths may have a hundred characters, and wait for ever where they are longer.
+        # sockets far below it, whose paths may have a hundred characters, and wait forever where they are longer.
         with tempfile.TemporaryDirectory(prefix="lm-") as temporary:
             ran = self.processes.run(
                 [str(python), "-c", _PROGRAM, "run", peer.name, *words, "--report-json=report.json"],

@@ -50,7 +50,7 @@ class Processes:
         environment: Mapping[str, str] | None = None,
     ) -> Ran:
         """Run a command to its end, or to that of its time."""
-        # A file, and not a pipe: whoever inherits a pipe and lives on keeps its reader waiting.
+        # A file, and not a pipe: a process that inherits a pipe and lives on keeps its reader waiting.
         with tempfile.TemporaryFile() as output:
             with self._lock:
                 if self._over:

@@ -1,7 +1,7 @@
 """The peers: decides what each is called, where its adapter is, what to install for it, and in which environment.
 
 The environments are few, since one takes minutes and up to 2 GB; what does not live together is in another group. Only
-`loaderspec matrix` makes them: whoever has a peer installed judges it with `--impl=NAME`.
+`loaderspec matrix` makes them: with a peer installed, `--impl=NAME` judges it.
 """
 
 from dataclasses import dataclass

@@ -4,7 +4,7 @@ Source of the claims: https://huggingface.co/docs/datasets/package_reference/mai
 node is assigned a chunk of data, e.g. rank 0 is given the first chunk"; Dataset.shuffle with a generator) and
 https://huggingface.co/docs/datasets/use_with_pytorch.
 
-A Dataset knows no epochs: whoever trains shuffles anew. `set_epoch` of this adapter does that, with a generator of
+A Dataset knows no epochs: a training loop shuffles again. `set_epoch` of this adapter does that, with a generator of
 (seed, epoch), so ORDER-6, ORDER-7 and ORDER-14 speak of the adapter. Rows hold the number of a sample, and a
 transformation gives the sample. Batches are plain lists, so that no collating of torch's is judged a second time.
 """
@@ -36,7 +36,7 @@ known_failures = {
 
 
 class NodeLoader:
-    """The loader of a node, whose dataset is shuffled anew for each epoch."""
+    """The loader of a node, whose dataset is shuffled again for each epoch."""
 
     def __init__(self, request: Any) -> None:
         self.asked = request

@@ -5,10 +5,10 @@ shuffle of the data") and https://google-grain.readthedocs.io/en/latest/grain.sh
 shard() will create even splits and drop the remainder examples ... If False will distribute the remainder N over the
 first N shards"); that shards are consecutive pieces is said by the sampler's code.
 
-An IndexSampler of one epoch has one order. Whoever trains makes another one for the next, and so does `set_epoch` of
+An IndexSampler of one epoch has one order. A training loop makes another one for the next, and so does `set_epoch` of
 this adapter, with a seed drawn from (seed, epoch): ORDER-6, ORDER-7 and ORDER-14 speak of the adapter. `smallest` is 1:
 a sampler takes no empty dataset, and says so. Not claimed: `length`; `workers` (each is an interpreter that is started
-anew, a second and more, so that a run would take hours).
+again, a second and more, so that a run would take hours).
 """
 
 from typing import Any

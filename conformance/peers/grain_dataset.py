@@ -5,7 +5,7 @@ global shuffle, another one in each epoch of `repeat`; `[shard_index::shard_coun
 and https://google-grain.readthedocs.io/en/latest/grain.dataset.html.
 
 An epoch is its part of the repeated dataset, as the tutorial slices it. With drop_last the shards are cut to whole
-rounds of ranks by the same slicing. Not claimed: `length`; `workers` (each is an interpreter that is started anew, a
+rounds of ranks by the same slicing. Not claimed: `length`; `workers` (each is an interpreter that is started again, a
 second and more, so that a run would take hours).
 """
 

@@ -1,7 +1,7 @@
 """litdata's StreamingDataset and StreamingDataLoader over chunks that its own writer has written.
 
 Source of the claims: https://github.com/Lightning-AI/litData (README: "Shuffle", "drop_last: drops the last items to
-ensure that all processes/workers return the same amount of data"; shuffled anew in each epoch, which the loader counts
+ensure that all processes/workers return the same amount of data"; shuffled again in each epoch, which the loader counts
 by itself; `len(loader)`; "Pause & resume data streaming": `state_dict` and `load_state_dict` of the loader).
 
 The chunks hold the numbers of two samples each, and `transform` gives the sample. `smallest` is 1: a dataset of no
@@ -30,7 +30,7 @@ claims: dict[str, Any] = dict(
 
 def load(request: Any) -> Any:
     """One rank's loader."""
-    # They are asked for when something is made; whoever writes alone must not wait for other ranks.
+    # They are asked for when something is made; a rank that writes alone must not wait for others.
     os.environ.update(LITDATA_DISABLE_VERSION_CHECK="1", NNODES="1", WORLD_SIZE="1", GLOBAL_RANK="0")
     chunks = _written(Path(request.workdir, "chunks"), len(request.dataset))
     os.environ.update(WORLD_SIZE=str(request.world_size), GLOBAL_RANK=str(request.rank))

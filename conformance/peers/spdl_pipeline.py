@@ -41,7 +41,7 @@ class PipelineLoader:
         )
 
     def set_epoch(self, epoch: int) -> None:
-        """Shuffle anew."""
+        """Shuffle again."""
         if self.asked.shuffle:
             self.sampler.shuffle(seed=self.asked.seed + epoch)
 

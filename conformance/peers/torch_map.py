@@ -23,7 +23,7 @@ claims: dict[str, Any] = dict(
     epochs="set_epoch",
     length=True,
 )
-# What torch does otherwise than the specs say: seen, explained, and no news to whoever runs the suite.
+# What torch does otherwise than the specs say: seen, explained, and no news to those who run the suite.
 known_failures: dict[str, Any] = {
     "ORDER-7": dict(
         case="ORDER-7-n13,w1,b1,keep,shuffle,s5,seed+4294967296",
@@ -36,11 +36,11 @@ known_failures: dict[str, Any] = {
     ),
     "WORK-13": dict(
         case="WORK-13-n1,w1,b1,keep,k1,persistent,two@0",
-        reason="with persistent workers the loader has one iterator, which a second iter() begins anew",
+        reason="with persistent workers the loader has one iterator, which a second iter() starts over",
     ),
     "WORK-14": dict(
         case="WORK-14-n4,w1,b1,keep,k1,e3,persistent,exit@3",
-        reason="persistent workers: an epoch that is begun after a worker has ended waits for that worker for ever",
+        reason="persistent workers: an epoch that is begun after a worker has ended waits for that worker forever",
     ),
     "WORK-17": [
         dict(

@@ -24,12 +24,12 @@ known_failures = {
         ),
         dict(
             case="RESUME-5-n1,w1,b1,keep,e2,iterable,save@1,with=again",
-            reason="a state of the end of an epoch that was gone on with makes the next iter() raise StopIteration",
+            reason="a state of the end of an epoch that was resumed makes the next iter() raise StopIteration",
         ),
     ],
     "RESUME-6": dict(
         case="RESUME-6-n2,w1,b1,keep,shuffle,e3,save@0,with=relayed",
-        reason="state_dict() before iter() begins the epoch, so that the set_epoch() behind it comes too late",
+        reason="state_dict() before iter() begins the epoch, so that the set_epoch() after it comes too late",
     ),
     "RESUME-8": dict(
         case="RESUME-8-n1,w1,b1,keep,e2,iterable,save@1,with=relayed",

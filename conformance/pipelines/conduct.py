@@ -36,7 +36,7 @@ def two(reader: Reader, epochs: Epochs, remarks: Remarks, place: int) -> None:
     older, more = _some(reader, 0, place)
     newer = reader.begin(1)
     goes_on = reader.step(newer)
-    # Who has come to its end before may say so again.
+    # A rank that has come to its end before may say so again.
     if more:
         remarks.append(("older", asked(older)))
     epochs.append(older.epoch(left=True))
@@ -63,7 +63,7 @@ def shut(reader: Reader, loader: Any, epochs: Epochs, remarks: Remarks, place: i
 
 
 def drop(reader: Reader, epochs: Epochs) -> None:
-    """Read one epoch and begin another; whoever called lets go of everything."""
+    """Read one epoch and begin another; the caller releases everything."""
     read_epochs(reader, (0,), epochs)
     epochs.append(_some(reader, 1, 1)[0].epoch(left=True))
 
@@ -82,7 +82,7 @@ def limit(reader: Reader, epochs: Epochs, samples: int) -> None:
 def pause(reader: Reader, epochs: Epochs) -> None:
     """Read two elements, pause, read the rest; pause the next epoch, and begin another one in its place."""
     going = _paused(reader, 0, PAUSE)
-    # Nothing comes of who is paused.
+    # Nothing comes from a pass that is paused.
     _piece(reader, going, epochs, begin=0)
     iterator = _own(going)
     calls.called("step", 0, lambda: iterator.limit(None))
@@ -93,7 +93,7 @@ def pause(reader: Reader, epochs: Epochs) -> None:
 
 
 def _paused(reader: Reader, number: int, count: int) -> Pass:
-    """A pass that is paused after so many steps; by a limit, where the iterator has nothing else for that."""
+    """A pass that is paused after this many steps; by a limit, where the iterator has nothing else for that."""
     going = reader.begin(number)
     iterator = _own(going)
     by_hand = hasattr(iterator, "pause")
@@ -107,7 +107,7 @@ def _paused(reader: Reader, number: int, count: int) -> Pass:
 
 
 def _some(reader: Reader, number: int, count: int) -> tuple[Pass, bool]:
-    """A pass with so many steps read, and whether it has not ended before."""
+    """A pass with this many steps read, and whether it has not ended before."""
     going = reader.begin(number)
     more = True
     while more and len(going.steps) < count:

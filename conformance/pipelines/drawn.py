@@ -68,7 +68,7 @@ def a_few_pipelines(claims: Claims, tier: Tier) -> Iterator[PipelineScenario]:
 
 
 def _needed(scenario: PipelineScenario) -> set[str]:
-    """The parts of `pipelines` that a scenario asks for. Who dispatches, or joins services, has workers for that."""
+    """The parts of `pipelines` that a scenario asks for. Dispatching, or joining services, needs workers."""
     if "wrong" in scenario.asked:
         return {"services"}
     asked = {

@@ -1,6 +1,6 @@
 """The pipelines that are judged: decides which graph the words of a scenario mean, and what its probes write down.
 
-All pipes but two are torch's own. `Source` gives the elements and writes down who reads it; `Seen` stands behind the
+All pipes but two are torch's own. `Source` gives the elements and writes down who reads it; `Seen` stands after the
 sharding, writes down which process has which element, and is where drawn faults happen.
 """
 
@@ -16,7 +16,7 @@ from conformance.loader.datasets import FIRST_SAMPLE
 from conformance.loader.probes import Watch
 from conformance.pipelines.scenario import PipelineScenario
 
-_SLOW = 0.15  # seconds, for one element: what a worker is behind by
+_SLOW = 0.15  # seconds, for one element: by which a worker lags
 
 
 class Source(IterDataPipe[int]):
@@ -33,7 +33,7 @@ class Source(IterDataPipe[int]):
 
 
 class Seen(IterDataPipe[int]):
-    """The same elements; whoever has the first one is slow, if `slow`."""
+    """The same elements; the worker with the first one is slow, if `slow`."""
 
     def __init__(self, source_datapipe: Any, watch: Watch, slow: bool) -> None:
         super().__init__()

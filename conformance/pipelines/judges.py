@@ -9,7 +9,7 @@ from conformance.pipelines.scenario import GRAPHS, PipelineScenario
 from conformance.trace import RankRun, Trace
 from conformance.trial.clause import Finding, Judge, Verdict, clause
 
-# Whose matter it is that a run fails which could be met, by what the scenario is about; the first that is said counts.
+# Which clause reports the failure of a valid request, by what the scenario is about; the first that fits counts.
 _OWNERS = (
     ("wrong", "PIPE-20"),
     ("twice", "PIPE-18"),
@@ -130,7 +130,7 @@ def shards_are_exclusive_and_exhaustive(scenario: PipelineScenario, claims: Clai
             what = f"{listed(foreign or twice).replace('sample', 'element')}{' is none of the source' * bool(foreign)}"
             why = "each worker of each rank has a shard of its own"
             return [Finding("twice", "each element once", (*rows(trace, epoch), f"twice: {what}"), why)]
-        # What ranks lose when they end together is PIPE-11's matter, or PIPE-2's.
+        # What ranks lose when they end together is judged by PIPE-11, or by PIPE-2.
         if never and (scenario.ranks == 1 or scenario.elements % scenario.parts == 0):
             told = (*rows(trace, epoch), f"never: {listed(never).replace('sample', 'element')}")
             return [Finding("never", "each element once", told, "all shards together are the whole")]
@@ -166,7 +166,7 @@ def the_merged_order_is_that_of_one_process(scenario: PipelineScenario, claims: 
             came = elements(rank, epoch)
             if came != sorted(came):
                 told = (f"rank {rank.rank}: {shown(came)}",)
-                why = "one of worker 0, one of worker 1, ..., and who has no more is left out"
+                why = "one of worker 0, one of worker 1, ..., and one that has no more is skipped"
                 return [Finding("order", f"rank {rank.rank}: {shown(sorted(came))}", told, why)]
     return []
 
@@ -203,7 +203,7 @@ def ranks_end_together(scenario: PipelineScenario, claims: Claims, trace: Trace)
         told = tuple(f"rank {rank}: {count} elements" for rank, count in enumerate(counts))
         if len(set(counts)) > 1:
             return [Finding("uneven", "as many on every rank", told, "the rank with the fewest decides for all")]
-        # With workers batches follow from who gets what; and elements of another rank are PIPE-2's matter.
+        # With workers batches follow from who gets what; and elements of another rank are judged by PIPE-2.
         owed = min(_available(scenario, rank) for rank in range(scenario.ranks))
         counted = scenario.workers == 0 or (unshuffled(scenario) and scenario.batch_size == 1 and _at_home(trace))
         if counted and counts[0] != owed:
@@ -238,5 +238,5 @@ def workers_may_end_at_different_times(scenario: PipelineScenario, claims: Claim
             return [Finding("lost", f"{shown(right)} in some order", (shown(came),), why)]
     after = rank.remark("after-end")
     if after:
-        return [Finding("after", "StopIteration, again and again", (after,), "the epoch ends once")]
+        return [Finding("after", "StopIteration every time", (after,), "the epoch ends once")]
     return []

@@ -37,7 +37,7 @@ def all_ranks_fail_with_one(scenario: PipelineScenario, claims: Claims, trace: T
         return None
     kind, place = scenario.fault.partition("@")[0], place_of(scenario.fault)
     owed = scenario.ranks - 1 if kind == "init" else place % scenario.ranks
-    # Who gets what is PIPE-2's matter.
+    # Who gets what is judged by PIPE-2.
     failing = next((rank.rank for rank in trace.main.ranks if rank.remark("fired")), owed)
     told = tuple(map(_told, trace.main.ranks))
     for rank in trace.main.ranks:
@@ -64,7 +64,7 @@ def a_worker_that_dies_is_an_error(scenario: PipelineScenario, claims: Claims, t
         return None
     (rank,), place = trace.main.ranks, place_of(scenario.fault)
     failure, came = _failure(rank), elements(rank)
-    # Who gets what is PIPE-2's matter.
+    # Who gets what is judged by PIPE-2.
     here = [read.worker[0] for read in rank.reads if read.index == place and read.worker is not None]
     worker = here[0] if here and kind != "init" else place % scenario.workers
     who = "the dispatching process" if "front" in scenario.asked else f"worker {worker}"

@@ -9,7 +9,7 @@ from conformance.pipelines.scenario import PipelineScenario
 from conformance.trace import Trace
 from conformance.trial.clause import Finding, Verdict
 
-# From so many on, two orders are alike by chance once in 10^18.
+# From this many on, two orders are alike by chance once in 10^18.
 _MANY = 20
 
 
@@ -109,7 +109,7 @@ def the_order_is_that_of_one_process(scenario: PipelineScenario, claims: Claims,
     for epoch in range(scenario.epochs):
         whole = elements(alone.ranks[0], epoch)
         for rank in trace.main.ranks:
-            # Which elements a rank has is PIPE-2's matter.
+            # Which elements a rank has is judged by PIPE-2.
             came = elements(rank, epoch)
             right = [element for element in whole if element in came]
             if came != right:

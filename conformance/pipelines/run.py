@@ -34,7 +34,7 @@ _BAD_SEEDS, _GOOD_SEEDS = (-1, 2**64), (0, 2**64 - 1)
 def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
     """Read the loader of the pipeline that a task asks for; where something happens, also look for what is left."""
     scenario: PipelineScenario = task.scenario
-    # Ranks meet again and again only where all of them do the same.
+    # Ranks meet repeatedly only where all of them do the same.
     if (scenario.fault or scenario.conduct) and scenario.ranks == 1:
         deadly = scenario.fault.partition("@")[0] in DEADLY
         return watching_leaks(lambda: _perform(implementation, task, workdir), workdir, deadly)

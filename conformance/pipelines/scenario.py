@@ -21,7 +21,7 @@ ASKED = {
     "dispatch": "shared out by one process",
     "double": "shuffled twice",
     "zip": "two branches, zipped",
-    "late": "shuffled behind the sharding",
+    "late": "shuffled after the sharding",
     "one": "a filter leaves one worker's elements only",
     "ends": "a filter leaves the last elements of one worker only",
     "slow": "one worker is slow",
@@ -47,7 +47,7 @@ CONDUCTS = {
 
 @dataclass(frozen=True)
 class PipelineScenario:
-    """A pipeline of so many elements, read by the workers of some ranks; `asked` are words of ASKED.
+    """A pipeline of this many elements, read by the workers of some ranks; `asked` are words of ASKED.
 
     `batch_size`: how many elements a `batch` at the end joins (1: there is none). `shuffle`: a shuffle before sharding.
     `fault` and `conduct` are one of FAULTS and of CONDUCTS with their place, or "".

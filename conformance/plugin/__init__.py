@@ -88,7 +88,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """The suite's own folder is empty for who runs all tests of a folder that holds it, and asked for no loader."""
+    """The suite's own folder is empty where all tests of a folder that holds it are run, and no loader is asked for."""
     if path.resolve() != HOME or parent.config.getoption("loaderspec_impl"):
         return None
     nothing: Nothing = Nothing.from_parent(parent, path=path)

@@ -72,7 +72,7 @@ _OF_THE_CACHE = ("lf", "failedfirst", "newfirst", "stepwise", "cacheshow")
 def _typed(config: pytest.Config, words: tuple[str, ...]) -> bool:
     arguments = [str(argument) for argument in config.invocation_params.args]
     long = {argument.partition("=")[0] for argument in arguments}
-    # -k and its value may be one word, behind other letters: -qkPART-1.
+    # -k and its value may be one word, after other letters: -qkPART-1.
     short = [re.match(r"-[a-zA-Z]*", argument)[0] for argument in arguments if re.match(r"-[a-zA-Z]", argument)]  # type: ignore[index]
     return any(word in long if word.startswith("--") else any(word[1] in given for given in short) for word in words)
 
@@ -158,7 +158,7 @@ def options_of(config: pytest.Config) -> Options:
         seed=plugin_report.seed_of(config),
         patience=config.getoption("loaderspec_patience"),
         time_limit=config.getoption("loaderspec_time_limit"),
-        # pytest has a --strict of its own; whoever types it means ours as well.
+        # pytest has a --strict of its own; a user who types it means ours as well.
         strict=config.getoption("loaderspec_strict") or "--strict" in config.invocation_params.args,
         known=read_known(Path(known)) if known else {},
         case=parse_case(case) if case else None,

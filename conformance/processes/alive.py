@@ -1,7 +1,7 @@
 """Signs of life of a rank's process: decides how the fleet learns that what goes on there is not a hang.
 
 A rank's patience is for one stage of a run: to read a loader, to wait until it reads no more, to see what it leaves.
-Whoever begins a stage says so, with the seconds that the stage itself may spend waiting; so a hang costs the patience
+Code that begins a stage says so, with the seconds that the stage itself may spend waiting; so a hang costs the patience
 of one stage, and not of all that could have come.
 """
 
@@ -18,7 +18,7 @@ def connect(line: Connection) -> None:
 
 
 def stage(waits: float = 0.0) -> None:
-    """A stage begins, in which so many seconds may be spent waiting. Called by the thread that carries out the task."""
+    """A stage begins, which may spend this many seconds waiting. Called by the thread that carries out the task."""
     for process, line in _line:
         if process == os.getpid():
             # Nobody listens any more where the run is being ended.

@@ -49,7 +49,7 @@ def direct_children(process: int) -> list[int]:
 
 
 def note_known(file: str, known: Collection[int]) -> None:
-    """Write down which children of this process are no strays; whole or not at all, for who reads it at any time."""
+    """Write down which children of this process are no strays; whole or not at all, for readers at any time."""
     with open(f"{file}.new", "w") as text:
         text.write(" ".join(map(str, known)))
     os.replace(f"{file}.new", file)
@@ -81,7 +81,7 @@ def end_strays(known: Collection[int]) -> None:
 
 def state_of(stat: str) -> str:
     """The letter of a process's or a thread's state, by the path of its `stat`; "" if it is gone."""
-    # The first field behind the name, which stands in brackets and may hold anything.
+    # The first field after the name, which stands in brackets and may hold anything.
     return "".join(text_of(stat).rpartition(")")[2].split()[:1])
 
 

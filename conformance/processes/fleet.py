@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from conformance.contract import AdapterError, Claims
 from conformance.processes import seen
+from conformance.processes.busy import Extension
 from conformance.processes.hangs import Hangs
 from conformance.processes.origin import Origin
 from conformance.processes.own_errors import Broken, Unusable, raise_broken
@@ -94,7 +95,14 @@ class Lane:
             return time.monotonic() + hangs.patience(self.patience) + granted - self.patience
 
         deadline = until(patience if stage is None else stage)
-        while waiting and (ready := wait(list(waiting), max(0.0, deadline - time.monotonic()))):
+        late: Extension | None = None
+        while waiting:
+            ready = wait(list(waiting), max(0.0, deadline - time.monotonic()))
+            if not ready:
+                late = late or Extension([each.pid for each in members if each.orders in waiting], self.patience)
+                if not (more := late.more()):
+                    break
+                last, deadline = last + more, time.monotonic() + more
             for line in ready:
                 assert isinstance(line, Connection)
                 try:
@@ -124,7 +132,7 @@ class Lane:
             self._end(key)
 
     def hang_up(self) -> None:
-        """Let go of all members, whose zygote is about to end them."""
+        """Release all members, whose zygote is about to end them."""
         for member in self._members.values():
             member.orders.close()
         self._members.clear()
@@ -158,7 +166,7 @@ class Lane:
 class Fleet:
     """The members of one implementation, in lanes. Use it as a context manager; nothing of it outlives the block.
 
-    Whoever needs one run at a time uses lane 0. Lanes may be used from a thread each.
+    For one run at a time, use lane 0. Lanes may be used from a thread each.
     """
 
     def __init__(self, source: Source, patience: float = 10.0, lanes: int = 6) -> None:
@@ -250,7 +258,7 @@ class Fleet:
         return [replace(task, process_group=(path, rank, len(tasks))) for rank, task in enumerate(tasks)]
 
     def learned(self, name: str, find_out: Callable[[], T]) -> T:
-        """What is known of the implementation under a name; found out by whoever asks first."""
+        """What is known of the implementation under a name; found out by the first that asks."""
         with self._learning:
             if name not in self._learned:
                 self._learned[name] = find_out()

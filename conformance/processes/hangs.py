@@ -35,7 +35,7 @@ class Hangs:
                 self.slowest = max(self.slowest, seconds - waits)
 
     def patience(self, usual: float) -> float:
-        """The seconds that a stage may take now, if it may usually take so many."""
+        """The seconds that a stage may take now, if it may usually take this many."""
         if self.whole or self.number < _WAITED_FOR:
             return usual
         return min(usual, max(_PART * usual, _LEAST, _SLOWER * self.slowest))

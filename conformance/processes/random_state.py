@@ -35,7 +35,7 @@ def digests() -> dict[str, str]:
 
 
 def last_digests() -> dict[str, str]:
-    """The same digests in a quarter of the time, by drawing: the state is lost, so that it must be seeded anew."""
+    """The same digests in a quarter of the time, by drawing: the state is lost, so that it must be seeded again."""
     return {name: hashlib.blake2b(repr(drawn).encode(), digest_size=6).hexdigest() for name, drawn in _draws().items()}
 
 

@@ -23,7 +23,7 @@ from conformance.processes import poptorch_shape
 from conformance.shapes import source
 from conformance.shapes.shape import Shape, claims_of, shape_of
 
-# An adapter's file becomes a module of this name with the file's behind it.
+# An adapter's file becomes a module of this name with the file's after it.
 FILE_MODULE = "loaderspec_adapter_"
 
 

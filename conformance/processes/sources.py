@@ -200,7 +200,7 @@ def connection(ours: socket.socket) -> Connection:
 
 
 def forget_exit_handlers() -> None:
-    """Let go of the handlers of a process that was forked from a person's own: they are not this one's to run."""
+    """Release the handlers of a process that was forked from a person's own: they are not this one's to run."""
     import weakref
     from multiprocessing import util
 

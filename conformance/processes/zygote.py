@@ -164,7 +164,7 @@ def _perform(implementation: Implementation, task: Task, workdir: str) -> Any:
 
     path, rank, world_size = task.process_group
     distributed.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=world_size)
-    # Who is done at once must not close what another is still opening.
+    # A process that is done at once must not close what another is still opening.
     distributed.barrier()
     try:
         return perform(implementation, task, workdir)
@@ -193,7 +193,7 @@ def _how(code: int) -> str:
 
 
 def leave(workdir: str) -> None:
-    """Remove a zygote's files; the last one takes the fleet's folder along, if whoever made it was killed."""
+    """Remove a zygote's files; the last one takes the fleet's folder along, if its maker was killed."""
     shutil.rmtree(workdir, ignore_errors=True)
     with contextlib.suppress(OSError):
         os.rmdir(os.path.dirname(workdir))

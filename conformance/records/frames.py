@@ -26,7 +26,7 @@ _CHECKED = struct.Struct("<cBII")
 # No frame is longer: a length beyond it was not written by a recorder.
 LONGEST = 1 << 30
 
-# clean end: the closing frame is there, and nothing behind it. cut: the file stops early, whatever the reason, and all
+# clean end: the closing frame is there, and nothing after it. cut: the file stops early, whatever the reason, and all
 # of it is good. corrupt: bytes that are not what was written.
 State = Literal["clean end", "cut", "corrupt"]
 

@@ -61,7 +61,7 @@ def adapter_of(spec: str, shape: Shape | None = None) -> Adapter:
 
 
 def _of_shape(shape: Shape, place: str) -> str:
-    """The adapter that was written, behind what it imports: where the target lies, it is looked for."""
+    """The adapter that was written, after what it imports: where the target lies, it is looked for."""
     folder = Path(_relative(place)).parent.as_posix() if place.endswith(".py") else "."
     lines = [*written.imports(shape).split("\n"), written.import_of(shape, place)]
     guarded = _GUARD.format(imports="\n".join(f"    {line}" for line in lines if line))

@@ -35,7 +35,9 @@ _FILES = (
     "resources.py",
     "rank.py",
     "judge.py",
+    "brief.py",
 )
+_Place = tuple[int, int]  # a line from 1, a byte from 0
 _ONLY = re.compile(r"  # only: (\w+)$")
 
 
@@ -48,7 +50,7 @@ def pieces() -> dict[str, tuple[str, str]]:
         for each in ast.parse(source).body:
             if isinstance(each, ast.FunctionDef | ast.ClassDef) and not _is_stand_in(each):
                 assert each.name not in found, f"two pieces of a script are named {each.name}"
-                # Whole lines: a mark behind the last statement belongs to it.
+                # Whole lines: a mark after the last statement belongs to it.
                 found[each.name] = name, "\n".join(source.split("\n")[each.lineno - 1 : each.end_lineno])
     return found
 
@@ -70,7 +72,7 @@ def _imports() -> dict[str, str]:
     return found
 
 
-def pieces_for(roots: dict[str, str], flags: frozenset[str]) -> list[str]:
+def pieces_for(roots: dict[str, str], flags: frozenset[str]) -> dict[str, str]:
     """The source of the root functions and of all that they use. `roots` maps each to its name in the script."""
     texts: dict[str, str] = {}
     waiting = list(roots)
@@ -80,7 +82,7 @@ def pieces_for(roots: dict[str, str], flags: frozenset[str]) -> list[str]:
             texts[name] = _chosen_lines(pieces()[name][1], flags)
             waiting += [used for used in names_in(texts[name]) if used in pieces()]
     ordered = [name for name in pieces() if name in texts]
-    return [texts[name].replace(f"def {name}(", f"def {roots.get(name, name)}(", 1) for name in ordered]
+    return {name: texts[name].replace(f"def {name}(", f"def {roots.get(name, name)}(", 1) for name in ordered}
 
 
 def _chosen_lines(source: str, flags: frozenset[str]) -> str:
@@ -88,7 +90,7 @@ def _chosen_lines(source: str, flags: frozenset[str]) -> str:
     for line in source.split("\n"):
         mark = _ONLY.search(line)
         if mark is None or mark[1] in flags:
-            chosen.append(_ONLY.sub("", line))
+            chosen.append(_ONLY.sub("", line).removesuffix("  # type: ignore[misc]"))
     return "\n".join(chosen)
 
 
@@ -101,6 +103,46 @@ def names_in(source: str) -> list[str]:
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             found[f"{node.value.id}.{node.attr}"] = None
     return list(found)
+
+
+def is_of_the_check(name: str) -> bool:
+    """Whether a piece belongs to the assertion, and not to what many scripts share."""
+    file, _ = pieces()[name]
+    return file.startswith("checks/") and file != "checks/common.py"
+
+
+def bare(source: str, documented: bool) -> str:
+    """A piece in its plainest form: without types and, unless `documented`, docstrings."""
+    lines: list[bytes] = [line.encode() for line in source.split("\n")]
+    cut = _annotations(source) + ([] if documented else _docstrings(source))
+    for (line, start), (last, end) in sorted(cut, reverse=True):
+        lines[line - 1 : last] = [lines[line - 1][:start] + lines[last - 1][end:]]
+    return "\n".join(line.decode() for line in lines if documented or line.strip())
+
+
+def _annotations(source: str) -> list[tuple[_Place, _Place]]:
+    """Where each annotation begins, with what leads to it, and where it ends."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.arg) and node.annotation:
+            found.append(((node.lineno, node.col_offset + len(node.arg.encode())), _end(node.annotation)))
+        elif isinstance(node, ast.AnnAssign):
+            found.append((_end(node.target), _end(node.annotation)))
+        elif isinstance(node, ast.FunctionDef) and node.returns:
+            line = source.split("\n")[node.returns.lineno - 1].encode()
+            begins = line.rindex(b" ->", 0, node.returns.col_offset)
+            found.append(((node.returns.lineno, begins), _end(node.returns)))
+    return found
+
+
+def _docstrings(source: str) -> list[tuple[_Place, _Place]]:
+    documented = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    texts = [node.body[0] for node in documented if ast.get_docstring(node) is not None and len(node.body) > 1]
+    return [((text.lineno, text.col_offset), _end(text)) for text in texts]
+
+
+def _end(node: ast.expr | ast.stmt) -> _Place:
+    return node.end_lineno or node.lineno, node.end_col_offset or 0
 
 
 def imports_for(texts: Iterable[str]) -> str:

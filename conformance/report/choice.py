@@ -94,15 +94,21 @@ def has_script(case: Case, implementation: str = "") -> bool:
     return case.clause in CHECKS and usual
 
 
+def is_brief(case: Case) -> bool:
+    """Whether the script is one of chapters 1 to 3, in which every rank only reads its loader."""
+    return case.clause not in (*OF_CONSUMERS, *OF_RESTARTS)
+
+
 def roots_of(case: Case, adapter: Adapter) -> dict[str, str]:
     """The functions that a script begins with, and the name of each there."""
     scenario = case.scenario
-    roots = {check_of(case.clause, scenario.samples).__name__: "check", "main": "main", "one_rank": "one_rank"}
+    machinery = {"judge_in_brief": "main"} if is_brief(case) else {"main": "main", "one_rank": "one_rank"}
+    roots = {check_of(case.clause, scenario.samples).__name__: "check", **machinery}
     roots |= {adapter.implementation: "implementation"} | ({adapter.find: "find"} if adapter.find else {})
     if case.clause in OF_RESTARTS:
         return {**roots, "read_with_restart": "read"}
-    if case.clause not in OF_CONSUMERS:
-        return {**roots, "read_epochs": "read"}
+    if is_brief(case):
+        return {**roots, "read_in_brief": "read"}
     roots |= {_conduct(scenario): "consume"} if scenario.conduct != "quit" else {}
     roots |= {f"{scenario.kind}_sample": "make_sample"} if scenario.kind else {}
     fault = scenario.fault.partition("@")[0]
@@ -139,11 +145,14 @@ def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> froz
         **{word: word in words for word in ("unbegun", "held", "shared", "used", "relayed")},
         "set_epoch": claims.epochs != "automatic",
         "failures": clause in OF_FAILURES,
+        "answers": clause not in OF_FAILURES,
+        "length": clause == "COUNT-4",
         "states": clause in OF_GENERATORS,
         "numpy": clause in (*OF_GENERATORS, *_WITH_DRAWS),
         "close": clause in (*OF_FAILURES, *OF_GENERATORS),
         "others": any(task.after_others for task in tasks),
         "again": again,
+        "once": not again,
         "group": claims.ranks == "process_group",
         scenario.dataset: True,
         "numbers": not scenario.kind,

@@ -1,7 +1,7 @@
-"""The line of plain guarantees: what a report entitles its reader to rely on.
+"""The line of plain guarantees: what the reader of a report may rely on.
 
 Every guarantee follows from clauses that HOLD in this very report. A clause that was violated, not claimed or not
-exercised entitles to nothing. Each chapter says what its clauses entitle to (`Family.promises`), weakest first: what is
+exercised supports nothing. Each chapter says what its clauses promise (`Family.promises`), weakest first: what is
 lost or repeated stands before what is promised in full.
 """
 
@@ -10,7 +10,7 @@ from conformance.trial.outcome import Report
 
 
 def guarantees(report: Report) -> tuple[str, ...]:
-    """What holds, in plain words, weakest first; empty if nothing that was judged entitles to a promise."""
+    """What holds, in plain words, weakest first; empty if nothing that was judged supports a promise."""
     # That a clause holds in the one case that was replayed says nothing of all others.
     if report.replayed:
         return ()

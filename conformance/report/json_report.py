@@ -16,7 +16,8 @@ It is a receipt too: `loaderspec verify` runs it again. The schema, version 1:
     counts          {outcome: number of clauses}
     guarantees      [sentence, ...], weakest first
     notes           [sentence, ...]
-    clauses         {id: {level, status, exercised, note, case, known}}; case is null or
+    clauses         {id: {level, words, status, exercised, note, case, known}}; words is the digest of this clause's
+                    text, so that two outcomes can be told to be of one wording; case is null or
                     {id, scenario, kind, expected, delivered: [line, ...], why, trace}; known is a list of
                     {reason, issue, case}, the replayed known failures of the clause
 
@@ -34,7 +35,7 @@ from typing import Any
 
 from conformance.processes.origin import installed
 from conformance.report.guarantees import guarantees
-from conformance.report.spec_text import clause_texts
+from conformance.report.spec_text import ClauseText, clause_text, clause_texts
 from conformance.trace import Trace, to_json
 from conformance.trial.campaign import Case
 from conformance.trial.outcome import Outcome, Report
@@ -83,6 +84,7 @@ def _report(report: Report, traces: dict[str, str]) -> dict[str, Any]:
 def _outcome(outcome: Outcome, traces: dict[str, str]) -> dict[str, Any]:
     return {
         "level": outcome.level,
+        "words": clause_digest(outcome.clause),
         "status": outcome.status,
         "exercised": outcome.exercised,
         "note": outcome.note,
@@ -110,5 +112,17 @@ def _marked(name: str, trace: Trace, traces: dict[str, str]) -> str:
 
 def specs_digest() -> str:
     """Twelve hex digits that stand for the words of all clauses."""
-    words = "\n".join(f"{text.id} {text.level} {text.sentence}\n{text.body}" for text in clause_texts().values())
+    return _digest("\n".join(map(_words, clause_texts().values())))
+
+
+def clause_digest(clause: str) -> str:
+    """Twelve hex digits that stand for the words of one clause."""
+    return _digest(_words(clause_text(clause)))
+
+
+def _words(text: ClauseText) -> str:
+    return f"{text.id} {text.level} {text.sentence}\n{text.body}"
+
+
+def _digest(words: str) -> str:
     return blake2b(words.encode(), digest_size=6).hexdigest()

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from conformance.report.matrix import PeerColumn, matrix
+from conformance.report.matrix import Matrix, PeerColumn, matrix
 from conformance.report.spec_text import in_short
 from conformance.report.stored import SIGNS, Row, Stored, StoredCase, stored
 
-# A step's summary holds 1 MiB; a case has at most so many lines of what was delivered.
+# A step's summary holds 1 MiB; a case has at most this many lines of what was delivered.
 _MOST_LINES = 12
 # What would be read as markup in running text or end a table's cell.
 _MARKS = re.compile(r"([\\`*\[\]<>|#~]|(?<!\w)_|_(?!\w))")
@@ -39,14 +39,24 @@ def matrix_markdown(data: Mapping[str, Any]) -> str:
         for clause in found.clauses
     ]
     signs = " · ".join(f"{sign} {status}" for status, sign in SIGNS.items())
+    signs += " · (old) judged by earlier words of the clause · ? (new) the clause is newer" if found.stale else ""
     parts = ["# What data loaders deliver, clause by clause", _text(found.circumstances)]
-    parts += [_table(("loader", "versions", "result"), peers), _table(heads, rows), signs]
+    parts += [_table(("loader", "versions", "result"), peers), *_staleness(found), _table(heads, rows), signs]
     for peer in found.judged:
         parts += [f"## {_text(peer.name)}", _text(f"{peer.title}. {peer.verdict}.")]
         parts += _promises(peer.report) if peer.report else []
         judged = peer.report.rows if peer.report else ()
         parts += [part for row in judged for part in _cases(row, f"{peer.name} {row.clause}")]
     return _document(parts)
+
+
+def _staleness(found: Matrix) -> list[str]:
+    if not found.stale:
+        return []
+    everywhere = [clause for clause, names in found.stale.items() if len(names) == len(found.judged)]
+    others = [f"{clause} of {', '.join(names)}" for clause, names in found.stale.items() if clause not in everywhere]
+    told = ([f"of all loaders: {', '.join(everywhere)}"] if everywhere else []) + others
+    return [f"{found.staleness} Stale are {_text('; '.join(told))}."]
 
 
 def _document(parts: Iterable[str]) -> str:
@@ -130,10 +140,13 @@ def _linked(peer: PeerColumn) -> str:
 
 def _cell(peer: PeerColumn, clause: str) -> str:
     row = peer.row(clause)
-    if row is None or row.status == "NOT CLAIMED":
-        return SIGNS["NOT CLAIMED"]
+    if row is None:
+        return "? (new)"
+    old = " (old)" if row.stale else ""
+    if row.status == "NOT CLAIMED":
+        return f"{SIGNS['NOT CLAIMED']}{old}"
     shown = f"{SIGNS[row.status]} {row.status}" if row.status != "HOLDS" else SIGNS["HOLDS"]
-    return f"[{shown}](#{_anchor(f'{peer.name} {clause}')})" if row.cases else shown
+    return (f"[{shown}](#{_anchor(f'{peer.name} {clause}')})" if row.cases else shown) + old
 
 
 def _anchor(heading: str) -> str:

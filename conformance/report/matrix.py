@@ -34,6 +34,11 @@ class PeerColumn:
         rows = self.report.rows if self.report else ()
         return next((row for row in rows if row.clause == clause), None)
 
+    def is_stale(self, clause: str) -> bool:
+        """Whether the clause is newer than what its cell says, or than the whole report."""
+        row = self.row(clause)
+        return self.report is not None and (row is None or row.stale)
+
     @property
     def verdict(self) -> str:
         """One line: the counts, or why there are none."""
@@ -61,6 +66,25 @@ class Matrix:
         """The peers that have a report."""
         return tuple(peer for peer in self.peers if peer.report)
 
+    @property
+    def stale(self) -> dict[str, list[str]]:
+        """The cells that are older than their clause: the loaders of each clause."""
+        found = {clause: [peer.name for peer in self.judged if peer.is_stale(clause)] for clause in self.clauses}
+        return {clause: names for clause, names in found.items() if names}
+
+    @property
+    def staleness(self) -> str:
+        """A sentence that says how many cells are stale and how they are judged again, or ""."""
+        number = sum(map(len, self.stale.values()))
+        if not number:
+            return ""
+        of = len(self.clauses) * len(self.judged)
+        return (
+            f"{number} of {of} cells are stale: their clause has changed since they were judged. "
+            "`loaderspec matrix --only=PART-1 --into=FILE --json=FILE` judges the cells of a clause again, and "
+            "`--only=PART` those of a chapter."
+        )
+
 
 def is_matrix(data: Any) -> bool:
     """Whether JSON data is a matrix and not a report of one run."""
@@ -70,7 +94,7 @@ def is_matrix(data: Any) -> bool:
 def matrix(data: Mapping[str, Any]) -> Matrix:
     """The matrix behind JSON data. NoReport if it is none."""
     if data.get("schema") != SCHEMA:
-        raise NoReport(f"the matrix has schema {data.get('schema')!r}, and this version reads {SCHEMA}; make it anew")
+        raise NoReport(f"the matrix has schema {data.get('schema')!r}, and this version reads {SCHEMA}; make it again")
     try:
         peers: list[PeerColumn] = []
         for each in data["peers"]:
@@ -80,8 +104,11 @@ def matrix(data: Mapping[str, Any]) -> Matrix:
         circumstances = f"{suite}; {run}; {data['date']}; {data['machine']}"
     except (KeyError, TypeError, AttributeError) as error:
         raise NoReport(f"the matrix can't be read ({error!r}); give the file that `loaderspec matrix` wrote") from error
-    judged = {row.clause for peer in peers if peer.report for row in peer.report.rows if row.status != "NOT CLAIMED"}
-    return Matrix(tuple(peers), tuple(clause for clause in _in_order() if clause in judged), circumstances)
+    reports = [peer.report for peer in peers if peer.report]
+    shown = {row.clause for report in reports for row in report.rows if row.status != "NOT CLAIMED"}
+    # A clause that no report knows is newer than all of them.
+    shown |= set(CLAUSES) - {row.clause for report in reports for row in report.rows} if reports else set()
+    return Matrix(tuple(peers), tuple(clause for clause in _in_order() if clause in shown), circumstances)
 
 
 def _in_order() -> list[str]:

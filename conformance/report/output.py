@@ -14,6 +14,7 @@ from typing import Any
 
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError
+from conformance.report import stored
 from conformance.report.badge import badge
 from conformance.report.html.page import page
 from conformance.report.json_report import as_json
@@ -81,9 +82,7 @@ def block(outcome: Outcome, implementation: str) -> str:
 def badness(outcome: Outcome) -> tuple[bool, bool, bool, tuple[int, int]]:
     """For sorting, worst first: what hangs or dies, then what is delivered wrongly, what isn't refused, and SHOULD."""
     kind = outcome.case.finding.kind if outcome.case else ""
-    clause = CLAUSES[outcome.clause]
-    ends = kind.startswith(("hung", "died", "endless"))
-    return outcome.level == "SHOULD", clause.family == "refusals", not ends, clause.number
+    return outcome.level == "SHOULD", *stored.badness(outcome.clause, kind), CLAUSES[outcome.clause].number
 
 
 def write_files(report: Report, wanted: Wanted) -> str:

@@ -15,7 +15,7 @@ from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, RankRun, Run, Trace
 from conformance.trial.words import count
 
-Mark = Literal["", "again", "padded", "foreign"]
+Mark = Literal["", "first", "again", "padded", "foreign"]
 MOST_RUNS, MOST_EPOCHS, MOST_RANKS, MOST_STEPS, MOST_SAMPLES = 4, 4, 16, 24, 16
 
 # What a variant changed against the main run.
@@ -91,11 +91,13 @@ def pictures(trace: Trace, claims: Claims) -> tuple[RunPicture, ...]:
     return tuple(_run(run, trace, claims) for run in trace.runs[:MOST_RUNS])
 
 
-def marks_in(runs: tuple[RunPicture, ...]) -> set[str]:
-    """The marks that a reader meets, for the legend; "differs" is one of them."""
+def marks_in(runs: tuple[RunPicture, ...]) -> dict[str, Item | None]:
+    """The marks that a reader meets, each with the first item that bears it; "differs" is one of a step."""
     cells = [cell for run in runs for grid in run.grids for line in grid.lines for cell in line.cells]
-    marks = {item.mark for cell in cells for item in cell.items if item.mark}
-    return {*marks, *(["differs"] if any(cell.differs for cell in cells) else [])}
+    found: dict[str, Item | None] = {}
+    for item in (item for cell in cells for item in cell.items if item.mark):
+        found.setdefault(item.mark, item)
+    return {**found, **({"differs": None} if any(cell.differs for cell in cells) else {})}
 
 
 def _run(run: Run, trace: Trace, claims: Claims) -> RunPicture:
@@ -152,11 +154,23 @@ def _marked(
         seen[index] += 1
         return Item(index, ("padded" if pads else "again") if seen[index] > times else "", seen[index])
 
-    return [tuple(tuple(map(item, step)) for step in epoch.steps) for epoch in epochs]
+    found = [tuple(tuple(map(item, step)) for step in epoch.steps) for epoch in epochs]
+    return _with_first_ones(found, {index for index in seen if seen[index] > times and not pads})
+
+
+def _with_first_ones(
+    ranks: list[tuple[tuple[Item, ...], ...]], repeated: set[int]
+) -> list[tuple[tuple[Item, ...], ...]]:
+    """The first delivery of what comes again is marked as well: two cells are held against each other."""
+
+    def item(found: Item) -> Item:
+        return Item(found.index, "first") if found.index in repeated and found.time == 1 and not found.mark else found
+
+    return [tuple(tuple(map(item, step)) for step in steps) for steps in ranks]
 
 
 def _is_padding(surplus: int, delivered: int, scenario: Scenario, claims: Claims) -> bool:
-    """Whether padding that is claimed explains so many repeats (PART-4)."""
+    """Whether padding that is claimed explains this many repeats (PART-4)."""
     if claims.policy(scenario.drop_last) != "pad":
         return False
     full = padded_to_full_steps(scenario, claims)
@@ -198,7 +212,7 @@ def _remark(rank: RankRun, position: int) -> str:
 
 def _absent(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...], whole: bool) -> str:
     """The samples that came on no rank, and whether the claims explain it where nothing else happened."""
-    # Who is to refuse a request is not asked for samples.
+    # A loader that is to refuse a request is not asked for samples.
     left_out = [] if scenario.refusal or not whole else missing(scenario, epochs)
     if not left_out:
         return ""

@@ -17,7 +17,7 @@ def first_line(implementation: str, tier: str, families: int) -> str:
 
 
 def text_of(progress: Progress, seconds: float) -> str:
-    """``map: 120 of 231 cases, 2 hung, 1 clause violated, about 4 s left``, after so many seconds of that family."""
+    """``map: 120 of 231 cases, 2 hung, 1 clause violated, about 4 s left``, after this many seconds of that family."""
     words = [f"{progress.family}: {progress.tried} of {progress.of} cases"]
     words += [f"{progress.hung} hung"] if progress.hung else []
     words += [f"{progress.violated} violated"] if progress.violated else []

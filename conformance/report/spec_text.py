@@ -129,13 +129,14 @@ def plain_blocks(body: str) -> list[str]:
         if block.startswith("```"):
             blocks.append(textwrap.indent("\n".join(block.split("\n")[1:-1]), "    "))
         elif block.startswith("|"):
-            blocks.append(textwrap.indent(_table(block), "    "))
+            blocks.append(textwrap.indent(plain_table(block), "    "))
         else:
             blocks.append(textwrap.fill(plain(" ".join(block.split())), WIDTH))
     return blocks
 
 
-def _table(block: str) -> str:
+def plain_table(block: str) -> str:
+    """A table of Markdown in columns of plain text."""
     rows = [[plain(cell.strip()) for cell in line.strip("|").split("|")] for line in block.split("\n")]
     rows = [row for row in rows if any(cell.strip("-: ") for cell in row)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]

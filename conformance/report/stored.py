@@ -14,7 +14,7 @@ from typing import Any
 from conformance.clauses import CLAUSES, Finding
 from conformance.contract import AdapterError, Claims, parse_claims
 from conformance.report.choice import has_script
-from conformance.report.json_report import SCHEMA
+from conformance.report.json_report import SCHEMA, clause_digest, specs_digest
 from conformance.report.spec_text import clause_texts
 from conformance.report.text import REPRO_FOLDER
 from conformance.trace import Trace, from_json
@@ -30,6 +30,13 @@ SIGNS = {
     "HOLDS": "✓",
     "NOT CLAIMED": "–",
 }
+# How the clauses that make a run fail are counted in a headline.
+_FAILED = {"VIOLATED": "violated", "INVALID": "invalid", "NOT EXERCISED": "not exercised"}
+
+
+def badness(clause: str, kind: str) -> tuple[bool, bool]:
+    """For sorting, worst first: what hangs or dies, then what is delivered wrongly, then what isn't refused."""
+    return clause in CLAUSES and CLAUSES[clause].family == "refusals", not kind.startswith(("hung", "died", "endless"))
 
 
 class NoReport(ValueError):
@@ -40,7 +47,7 @@ class NoReport(ValueError):
 class StoredCase:
     """A case with all that a page shows of it: the commands that replay it and run its script, if it has one.
 
-    `reason` and `issue` are those of a known failure, else empty.
+    `kind` is that of the finding; `reason` and `issue` are those of a known failure, else empty.
     """
 
     id: str
@@ -53,11 +60,15 @@ class StoredCase:
     script: str = ""
     reason: str = ""
     issue: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One clause of a report. `status` tells a violated SHOULD from a MUST; `place` is where the clause is written."""
+    """One clause of a report. `status` tells a violated SHOULD from a MUST; `place` is where the clause is written.
+
+    `stale`: the clause has other words now than when it was judged.
+    """
 
     clause: str
     status: str
@@ -66,6 +77,7 @@ class Row:
     sentence: str
     place: str
     cases: tuple[StoredCase, ...]
+    stale: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,15 +99,16 @@ class Stored:
     @property
     def verdict(self) -> str:
         """What a reader must know first."""
-        told = {
-            "INVALID": "the adapter or a known failure is wrong",
-            "VIOLATED": "a clause is violated",
-            "NOT EXERCISED": "a clause was not exercised",
-        }
         if self.passed:
             return "green: everything that is claimed holds, or is a known failure"
-        found = [words for status, words in told.items() if self.count(status)]
-        return f"not green: {found[0] if found else 'a SHOULD clause is violated, and the run was strict'}"
+        judged = sum(row.status != "NOT CLAIMED" for row in self.rows)
+        found = [(words, self.count(status)) for status, words in _FAILED.items() if self.count(status)]
+        told = [f"{number} {words}" for words, number in found] or [
+            "a SHOULD clause is violated, and the run was strict"
+        ]
+        if found:
+            told[0] = told[0].replace(" ", f" of {judged} clauses ", 1)
+        return f"not green: {', '.join(told)}"
 
 
 def read_json(path: Path) -> Any:
@@ -123,10 +136,10 @@ def stored(report: Any) -> Stored:
         return Stored(
             name,
             bool(report["passed"]),
-            _claims(report["claims"]),
+            claims_of(report["claims"]),
             tuple(map(str, report["guarantees"])),
             tuple(map(str, report["notes"])),
-            tuple(_row(clause, report["clauses"][clause], name, strict) for clause in ids),
+            tuple(_row(clause, report["clauses"][clause], name, strict, str(report["specs"])) for clause in ids),
             report,
         )
     except (KeyError, TypeError, ValueError, AttributeError, AdapterError) as error:
@@ -134,7 +147,7 @@ def stored(report: Any) -> Stored:
         raise NoReport(f"the report {told}; use the version of loaderspec that wrote it") from error
 
 
-def _claims(given: Mapping[str, Any]) -> Claims:
+def claims_of(given: Mapping[str, Any]) -> Claims:
     """The claims, whose defaults are spelled out: what is not claimed is left out, however a version spells that."""
     defaults = Claims()
     spelled = {name: value for name, value in given.items() if value is not None and value != []}
@@ -148,7 +161,7 @@ def _place(clause: str) -> tuple[Any, ...]:
     return (0, *CLAUSES[clause].number) if clause in CLAUSES else (1, clause, 0)
 
 
-def _row(clause: str, data: Mapping[str, Any], implementation: str, strict: bool) -> Row:
+def _row(clause: str, data: Mapping[str, Any], implementation: str, strict: bool, specs: str) -> Row:
     text = clause_texts().get(clause)
     status = str(data["status"])
     if status == "VIOLATED" and data["level"] == "SHOULD" and not strict:
@@ -165,7 +178,15 @@ def _row(clause: str, data: Mapping[str, Any], implementation: str, strict: bool
         text.sentence if text else "a clause of another version of the specs",
         text.link if text else "",
         tuple(_case(clause, case, implementation, reason, issue) for case, reason, issue in cases),
+        _is_stale(clause, data.get("words"), specs),
     )
+
+
+def _is_stale(clause: str, words: str | None, specs: str) -> bool:
+    """Whether a clause is written otherwise now. A report of an earlier version tells its clauses' words together."""
+    if clause not in CLAUSES:
+        return True
+    return specs != specs_digest() if words is None else words != clause_digest(clause)
 
 
 def _case(clause: str, data: Mapping[str, Any], implementation: str, reason: str, issue: str) -> StoredCase:
@@ -183,4 +204,5 @@ def _case(clause: str, data: Mapping[str, Any], implementation: str, reason: str
         f"python {shlex.quote(f'{REPRO_FOLDER}/{name}.py')}" if scripted else "",
         reason,
         issue,
+        finding.kind,
     )

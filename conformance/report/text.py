@@ -30,7 +30,7 @@ _SUITE = "conformance"
 _LABEL = 18  # the columns of "  smallest case   "
 _VALUE = COLUMNS - _LABEL
 _MORE = re.compile(r"\.\.\. and (\d+) more ranks")
-# What was delivered is shown in at least so many lines; the words around it are shortened first.
+# What was delivered is shown in at least this many lines; the words around it are shortened first.
 _LEAST_DELIVERED = 3
 _COLOURS = {"HOLDS": "32", "VIOLATED": "31", "KNOWN": "33", "NOT EXERCISED": "31", "INVALID": "31"}
 # The order and the words of the last line. The verb is the clauses', so that "30 HOLD".
@@ -184,14 +184,14 @@ def _field(name: str, lines: list[str]) -> list[str]:
 
 
 def _cut(lines: list[str], most: int) -> list[str]:
-    """At most so many lines; dots say that there was more."""
+    """At most this many lines; dots say that there was more."""
     if len(lines) <= most:
         return lines
     return [*lines[: most - 1], clipped(" ".join(lines[most - 1 :]), _VALUE, end=False)]
 
 
 def _fit(delivered: tuple[str, ...], most: int) -> list[str]:
-    """What was delivered in so many lines: those that are pointed at stay longest, and dots say what is hidden."""
+    """What was delivered in this many lines: those that are pointed at stay longest, and dots say what is hidden."""
     lines = [part for line in delivered for part in _wrapped(line)]
     if len(lines) <= most:
         return lines
@@ -234,7 +234,7 @@ def _squeezed(line: str) -> str:
 
 
 def _table(outcomes: list[Outcome], color: bool) -> Iterator[str]:
-    # The last column holds what `--case` takes behind the clause, whole: a case that is cut can't be replayed.
+    # The last column holds what `--case` takes after the clause, whole: a case that is cut can't be replayed.
     cases = [outcome.case.scenario.code if outcome.case else "" for outcome in outcomes]
     columns = zip(outcomes, cases, strict=True)
     rows = [(each.clause, _status(each), str(each.exercised), case) for each, case in columns]

@@ -58,7 +58,7 @@ def unclaimed_claims(clause_ids: list[str], claims: Claims) -> str:
 def missing_claims(clause: Clause, claims: Claims) -> tuple[str, ...]:
     """The fewest claims, as a person writes them, with which the clause binds; empty if no few of them do it.
 
-    Who does not read a kind of dataset is told that alone, and not what else would have to be claimed about it.
+    A loader that doesn't read that kind of dataset is told only that, not what else would have to be claimed.
     """
     if claims.without:
         limitless = replace(claims, without=())

@@ -1,4 +1,4 @@
-"""How a loader is stopped and gone on with: decides when a state is taken, and what is done with it in the next run.
+"""How a loader is interrupted and resumed: decides when a state is taken, and what is done with it in the next run.
 
 In the first run the state is taken, and the loader goes on as if nothing had happened: that is what must come from the
 state as well. In the next one, in another process, a new loader of the same request is given the state first; then the
@@ -37,7 +37,7 @@ class Restarts:
     # --- the run in which the state is taken --------------------------------------------------------------------------
 
     def save(self, place: int) -> None:
-        """Read all epochs; in the last but one, take a state after so many steps."""
+        """Read all epochs; in the last but one, take a state after this many steps."""
         *before, number, _ = self.numbers
         if "broken" in self.words:
             for each in before:

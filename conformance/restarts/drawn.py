@@ -141,7 +141,7 @@ def each_restart(claims: Claims, tier: Tier) -> Iterator[Scenario]:
 
 
 def _unsmall(style: Style, claims: Claims) -> Iterator[Scenario]:
-    """Tens of steps before the state and behind it, and later epochs."""
+    """Tens of steps before the state and after it, and later epochs."""
     shuffle = claims.resume is True and bool(claims.shuffle) and style == "map"
     for samples, batch_size, place, epochs in ((103, 2, 37, 2), (1031, 16, 50, 5)):
         plain = Scenario(samples, 1, batch_size, shuffle=shuffle, epochs=epochs, dataset=style, seed=3 * shuffle)

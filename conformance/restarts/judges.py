@@ -1,4 +1,4 @@
-"""Chapter 9, what comes: the judges of RESUME-1 to 4 and 12, on loaders that are stopped and gone on with by a state.
+"""Chapter 9, what comes: the judges of RESUME-1 to 4 and 12, on loaders that are interrupted and resumed by a state.
 
 The loader that gave the state has gone on as well. What it delivered then is what must come from the state.
 """
@@ -39,12 +39,12 @@ def the_rest_comes(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 
 @clause("RESUME-2", family="resume", dataset="any", applies=resumes, floor=12)
 def the_next_epoch_is_whole(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """The epoch after the one that was gone on with is the one that follows without a restart."""
+    """The epoch after the one that was resumed is the one that follows without a restart."""
     run, ranks = trace.variant("resumed"), ranks_at(scenario, trace, "start", "middle")
     if words_of(scenario) - {"left", "unbegun"} or run is None or not ranks:
         return None
     if run.failed:
-        # Where nothing was left, and nothing begun, a rest that can't be read is RESUME-1's matter, or RESUME-3's.
+        # Where nothing was left, and nothing begun, a rest that can't be read is judged by RESUME-1, or by RESUME-3.
         return ends(run, ()) if "left" in words_of(scenario) and failed_to_read(run) else None
     for rank, after in ((trace.main.ranks[at], run.ranks[at]) for at in ranks):
         expected, got = next_epoch(scenario, rank).steps, after.epochs[1].steps
@@ -96,12 +96,12 @@ def the_end_is_an_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
     return []
 
 
-# --- who promises nothing -------------------------------------------------------------------------------------------
+# --- loaders that promise nothing -----------------------------------------------------------------------------------
 
 
 @clause("RESUME-12", family="resume", dataset="any", applies=lambda claims: not claims.resume, floor=1)
 def nothing_is_pretended(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Whoever does not promise to go on after a restart has no state, refuses it, or does not begin anew with it."""
+    """A loader that doesn't claim `resume` has no state, refuses it, or at least does not start over with it."""
     if trace.main.failed:
         return [] if _about_states(trace.main) else None
     run = trace.variant("resumed")

@@ -53,13 +53,13 @@ def _second(
     once: RankRun,
     after: RankRun,
 ) -> Verdict:
-    """What is wrong on a rank after the second restart; what is wrong after the first one is another's matter."""
+    """What is wrong on a rank after the second restart; what is wrong after the first one is judged by others."""
     if words == {"onward"}:
         return _in_the_next(scenario, claims, rank, once, after, plain)
     taken, whole = taken_at(scenario, rank), saved_epoch(scenario, rank).steps
     more = 1 if words == {"again"} else 0
     first = once.epochs[0].steps
-    # Whoever has read nothing yet is as good as new, so that a state after its first step is RESUME-1's matter.
+    # A loader that has read nothing yet is as good as new, so that a state after its first step is judged by RESUME-1.
     if taken + more >= len(whole) or (more and not taken):
         return None
     if not same(scenario, claims, first, whole[taken:]):
@@ -88,7 +88,7 @@ def _next_after_two(scenario: Scenario, claims: Claims, rank: RankRun, once: Ran
 def _in_the_next(
     scenario: Scenario, claims: Claims, rank: RankRun, once: RankRun, after: RankRun, plain: RankRun | None
 ) -> Verdict:
-    """The same where the second state is one of the epoch behind the rest; `plain` goes on there after no restart."""
+    """The same where the second state is one of the epoch after the rest; `plain` goes on there after no restart."""
     whole = next_epoch(scenario, rank).steps
     if plain is None or plain.failure or len(once.epochs) < 2 or len(whole) < 2:
         return None

@@ -14,7 +14,7 @@ from conformance.restarts.scenario import OF_OTHERS, resumed
 from conformance.trace import Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 
-# What an elastic loader goes on with.
+# What an elastic loader continues with.
 _ELASTIC = ("wider", "narrower", "staffed", "unstaffed")
 
 
@@ -55,7 +55,7 @@ def _covered(scenario: Scenario, claims: Claims, trace: Trace, refusable: bool =
     run = trace.variant("resumed")
     heads = {index for rank in trace.main.ranks for index in flat(before(scenario, rank))} if run else set()
     left = set(range(scenario.samples)) - heads
-    # A rank that had come to its end goes on with the next epoch, or with an empty rest (RESUME-4).
+    # A rank that had come to its end continues with the next epoch, or with an empty rest (RESUME-4).
     within = len(ranks_at(scenario, trace, "middle")) == scenario.world_size
     if run is None or run.failed or not within or not left:
         return None

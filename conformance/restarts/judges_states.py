@@ -108,7 +108,7 @@ def a_state_is_of_its_moment(scenario: Scenario, claims: Claims, trace: Trace) -
     for at in ranks:
         first = once.ranks[at].epochs[0].steps
         second = (twice.ranks[at].epochs[0] if twice is not None else once.ranks[at].epochs[2]).steps
-        # What a restart makes of the state at its best is RESUME-1's matter.
+        # What a restart makes of the state at its best is judged by RESUME-1.
         if not same(scenario, claims, first, rest(scenario, trace.main.ranks[at])):
             continue
         exercised = True
@@ -161,7 +161,7 @@ def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
         return _loaded_under_way(scenario, claims, trace)
     if words_of(scenario) != {"used"}:
         return None
-    # All epochs were read, and then the state was loaded; whoever raises there refuses it.
+    # All epochs were read, and then the state was loaded; a loader that raises there refuses it.
     late = [rank.failure for rank in trace.main.ranks if rank.failure and len(rank.epochs) >= scenario.epochs]
     if late:
         if any(failure.kind != "raised" for failure in late):
@@ -173,7 +173,7 @@ def loading_takes_effect(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
         return None
     exercised = False
     for rank, other in ((trace.main.ranks[at], fresh.ranks[at]) for at in ranks):
-        # What a new loader makes of the state is RESUME-1's matter.
+        # What a new loader makes of the state is judged by RESUME-1.
         if not same(scenario, claims, other.epochs[0].steps, rest(scenario, rank)):
             continue
         exercised = True
@@ -204,7 +204,7 @@ def _loaded_under_way(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
     exercised = False
     for rank, other, after in ((trace.main.ranks[at], plain.ranks[at], run.ranks[at]) for at in ranks):
         expected = rest(scenario, rank)
-        # What a new loader makes of the state is RESUME-1's matter.
+        # What a new loader makes of the state is judged by RESUME-1.
         if not expected or not same(scenario, claims, other.epochs[0].steps, expected):
             continue
         exercised = True

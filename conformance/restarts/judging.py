@@ -64,7 +64,7 @@ def words_of(scenario: Scenario) -> set[str]:
 
 
 def failed_to_read(run: Run) -> bool:
-    """Whether a run failed elsewhere than in taking or loading a state, which is RESUME-8's matter."""
+    """Whether a run failed elsewhere than in taking or loading a state, which is judged by RESUME-8."""
     return any(rank.failure and rank.failure.where not in OF_STATES for rank in run.ranks)
 
 
@@ -82,7 +82,7 @@ def difference(
         return None
     kind, note = _amiss(flat(head), flat(got), flat(expected))
     lines = (*lines_of(rank, "before the restart, ", head), *lines_of(rank, "after it, ", got, note))
-    why = "who stops and goes on trains on what an uninterrupted run trains on"
+    why = "a resumed run must train on the same samples as an uninterrupted one"
     return Finding(kind, f"rank {rank.rank}: {steps_text(expected)}", lines, why)
 
 
@@ -141,7 +141,7 @@ def ends_as_claimed(scenario: Scenario, claims: Claims, rank: RankRun, after: Ra
     """Whether after a state of the last step, or of the end, comes what that means."""
     first, *others = [epoch.steps for epoch in after.epochs]
     following = next_epoch(scenario, rank).steps
-    # Who was told the number of the epoch that is over gives that one's order, if it goes on with a whole one.
+    # Who was told the number of the epoch that is over gives that one's order, if it continues with a whole one.
     whole = [following, *([saved_epoch(scenario, rank).steps] if others else [])]
     goes_on = any(same(scenario, claims, first, each) for each in whole)
     empty = not first and bool(others) and same(scenario, claims, others[0], following)

@@ -10,7 +10,7 @@ SAVE = {
     "unbegun": "before iter()",
     "inside": "loaded after set_epoch()",
     "broken": "the epoch before it left after a step",
-    "watched": "and after each one behind it",
+    "watched": "and after each later one",
     "held": "kept by the loader while it goes on",
     "shared": "given to two loaders",
     "used": "loaded into the loader that gave it",

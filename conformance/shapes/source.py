@@ -43,7 +43,7 @@ _STATES = """
 """
 _EACH_EPOCH = '''\
 class EachEpoch:
-    """A loader that is made anew for each epoch, because it is given the epoch's number."""
+    """A loader that is rebuilt for each epoch, because it is given the epoch's number."""
 
     def __init__(self, make):
         self.make = make

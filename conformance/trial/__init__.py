@@ -15,7 +15,7 @@ sentence that says what to fix, and nothing else runs: an adapter that is wrong 
 
 **A family** is a kind of scenario: what is drawn, how a code is read back, which runs a scenario means, how it is made
 smaller (`family.py`). The wings have them: `epochs/`, `workers/`, `ahead/`, `device/`, `launch/`, `pipelines/`,
-`restarts/` and `faults/`, a folder for each chapter of the specs or for some that share their scenarios. Only
+`restarts/`, `faults/` and `reach/`, a folder for each chapter of the specs or for some that share their scenarios. Only
 `conformance/clauses.py` knows them all. A campaign asks its family, whatever that is about.
 
 **A scenario** is frozen plain data: 9 samples, 2 ranks, micro-batch 2. Its code, `n9,w2,b2,keep`, replays it. Some are

@@ -75,15 +75,20 @@ def clause(
     also: str = "",
     needs: tuple[str, ...] = (),
     dataset: Literal["map", "iterable", "any", "none"] = "map",
+    endless: bool = False,
 ) -> Callable[[Judge], Judge]:
-    """Register the decorated judge under its clause id. With the dataset "none" it speaks of no loader."""
+    """Register the decorated judge under its clause id. With the dataset "none" it speaks of no loader.
+
+    `endless`: of those whose epochs have no end; any other of those whose epochs end.
+    """
 
     def register(judge: Judge) -> Judge:
         assert clause_id not in CLAUSES, f"{clause_id} has two judges"
 
         def owed(claims: Claims) -> bool:
             reads = dataset in claims.datasets or (dataset == "any" and bool(claims.datasets))
-            return (reads or dataset == "none") and not {*needs} & {*claims.without} and applies(claims)
+            ends = dataset == "none" or claims.is_endless == endless
+            return (reads or dataset == "none") and ends and not {*needs} & {*claims.without} and applies(claims)
 
         CLAUSES[clause_id] = Clause(clause_id, judge, family, level, owed, floor, twin, also, needs)
         return judge

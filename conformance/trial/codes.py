@@ -73,7 +73,7 @@ def placed(field: str, names: Container[str], always: bool = False) -> Part:
 
 
 def named(name: str, field: str, values: Container[str]) -> Part:
-    """A value behind a name: ``kind=dict``."""
+    """A value after a name: ``kind=dict``."""
 
     def read(text: str) -> Any:
         given, equals, value = text.partition("=")

@@ -14,7 +14,7 @@ from conformance.trace import Scenario
 
 
 def draw(strategy: Any, examples: int, seed: int, take: Callable[[Scenario], Any]) -> None:
-    """Give `take` so many examples, the same ones for a seed wherever the suite is run."""
+    """Give `take` this many examples, the same ones for a seed wherever the suite is run."""
 
     def each(scenario: Scenario) -> None:
         take(scenario)

@@ -36,7 +36,7 @@ class Family(Generic[S]):
     `within`: the nearest scenario that a loader of these claims can be asked for (`Claims.without`), if there is one.
     `assumed`: what a loader whose author claims nothing is taken to claim, after a look at what it does.
     `smoke`: why the adapter can't be used, or "", before anything is judged. `notes`: what a reader of the report must
-    know beside the outcomes. `promises`: what the clauses that held entitle to, weakest first.
+    know beside the outcomes. `promises`: what the clauses that held promise, weakest first.
     """
 
     name: str

@@ -24,7 +24,7 @@ _FIELDS = ("case", "reason", "issue", "until", "perhaps")
 class Known:
     """One entry: the clause, the stored case, why it is tolerated, and until when.
 
-    `perhaps`: its case need not fail. That is for whoever can't know, as a template for many loaders.
+    `perhaps`: its case need not fail. That is where it can't be known, as in a template for many loaders.
     """
 
     clause: str
@@ -98,7 +98,7 @@ def _entry(clause: str, fields: Any, today: datetime.date) -> Known:
         raise AdapterError(f"{where} stores the case {fields['case']!r} of {named}; store one of {clause}")
     until = _date(where, fields.get("until"))
     if until and until < today:
-        raise AdapterError(f"{where} expired on {until}; mend the loader, or give the entry a later date")
+        raise AdapterError(f"{where} expired on {until}; fix the loader, or give the entry a later date")
     return Known(clause, scenario, str(fields["reason"]), str(fields.get("issue", "")), fields.get("perhaps") is True)
 
 

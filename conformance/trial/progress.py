@@ -1,4 +1,4 @@
-"""How far a run is: plain data that a campaign gives to whoever shows it."""
+"""How far a run is: plain data that a campaign gives to what shows it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """So many cases of a family were tried, of so many; so many of them hung, and so many clauses were violated."""
+    """How many cases of a family were tried, and of how many; how many hung, and how many clauses were violated."""
 
     family: str
     tried: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Tier:
     """How much a run tries: draws of the statistics, and the share of a clause's floor that must be reached.
 
-    `hangs`: so many times the patience may be waited for hangs, and `again` more for those that are reported.
+    `hangs`: this many times the patience may be waited for hangs, and `again` more for those that are reported.
     """
 
     name: str

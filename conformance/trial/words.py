@@ -5,7 +5,7 @@ from typing import Any
 
 
 def clipped(text: str, width: int, end: bool = True) -> str:
-    """The text in so many columns: dots stand for whole words in its middle, or for its end."""
+    """The text in this many columns: dots stand for whole words in its middle, or for its end."""
     if len(text) <= width:
         return text
     tail = (width - len(" ... ")) // 3 if end else 0
@@ -19,7 +19,7 @@ def clipped(text: str, width: int, end: bool = True) -> str:
 
 
 def place_of(word: str) -> int:
-    """The number behind the @ of a fault or a conduct."""
+    """The number after the @ of a fault or a conduct."""
     return int(word.partition("@")[2])
 
 

@@ -13,7 +13,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "specs" / "vectors"
 
 _FILES: dict[str, tuple[str, Callable[[], Iterable[dict[str, Any]]]]] = {
     "bridge.json": ("for both sides of the bridge", conversations.cases),
-    "verdicts.json": ("for whoever judges loaders in another language", verdicts.cases),
+    "verdicts.json": ("for judging loaders in another language", verdicts.cases),
 }
 
 

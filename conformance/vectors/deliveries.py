@@ -224,11 +224,11 @@ def _shuffled() -> Iterator[Other]:
     ranks = [[[[5], [2], [7], [1]]], [[[0], [3], [4], [6]]]]
     yield "all ranks slice one permutation", asked, _SHUFFLED, ranks, {"unshuffled": unshuffled}
     asked = Scenario(3, 1, 2, shuffle=True, drop_last=True, epochs=MANY)
-    # Not one after the other in a circle, which would be ORDER-6's matter.
+    # Not one after the other in a circle, which would be judged by ORDER-6.
     odd = [at.bit_count() % 2 for at in range(MANY)]
     turns = [[[(at + turn) % 3, (at + turn + 1) % 3]] for at, turn in enumerate(odd)]
     yield "each is left over in its turn", asked, _SHUFFLED, [turns], {}
-    yield "sample 2 is left over for ever", asked, _SHUFFLED, [[[[turn, 1 - turn]] for turn in odd]], {}
+    yield "sample 2 is left over forever", asked, _SHUFFLED, [[[[turn, 1 - turn]] for turn in odd]], {}
 
 
 def _streams() -> Iterator[Other]:

@@ -21,8 +21,8 @@ EXIT_USAGE = 2
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `loaderspec watch`."""
-    parser.add_argument("--steps", type=positive, help="stop the job politely after so many batches of a loader")
-    parser.add_argument("--seconds", type=float, help="stop the job politely after so many seconds")
+    parser.add_argument("--steps", type=positive, help="stop the job politely after this many batches of a loader")
+    parser.add_argument("--seconds", type=float, help="stop the job politely after this many seconds")
     parser.add_argument("--into", metavar="DIR", type=Path, help="the record's folder; a restart goes on in it")
     parser.add_argument("--html", metavar="DIR", type=Path, help="write a page with a picture of the delivery there")
     add_identity(parser)
@@ -39,8 +39,8 @@ def add_identity(parser: argparse.ArgumentParser) -> None:
         type=ranks,
         help="ranks that get the same batches by design: tensor, pipeline or context parallel; may be repeated",
     )
-    parser.add_argument("--id-field", metavar="F", help="the field of a sample that says who it is")
-    parser.add_argument("--identify", metavar="M:F", help="a function of a sample that says who it is: module:function")
+    parser.add_argument("--id-field", metavar="F", help="the field that identifies a sample")
+    parser.add_argument("--identify", metavar="M:F", help="a function that identifies a sample: module:function")
 
 
 def positive(text: str) -> int:

@@ -1,7 +1,7 @@
 """Datasets: decides whether index 3 means the same sample on two ranks, or in two loaders.
 
 Each rank may have a dataset of its own (`files[rank::world_size]`): then equal indices are different samples, and
-nobody may be accused. So a dataset has a print, made of samples of what it holds; who has another print has another
+nobody may be accused. So a dataset has a print, made of samples of what it holds; another print means another
 dataset, unless elements show the same content under one index (`probe` in a worker's facts).
 """
 
@@ -16,7 +16,7 @@ Indices = npt.NDArray[np.int64]
 _DEPTH = 4
 # Attributes in which equal datasets differ from rank to rank.
 _PLACE = {"rank", "local_rank", "global_rank", "process_index", "world_size", "device", "seed", "epoch"}
-# So many entries of a long list or array are looked at, evenly spaced; and so many values in all.
+# This many entries of a long list or array are looked at, evenly spaced; and this many values in all.
 _LOOKED_AT = 64
 _BUDGET = 4000
 

@@ -169,7 +169,7 @@ def end_all(how: str = "left") -> None:
 
 
 def _end_at_exit() -> None:
-    """Registered behind the recorder, which closes its file: what is registered last runs first."""
+    """Registered after the recorder, which closes its file: what is registered last runs first."""
     if os.getpid() in _ends_in:
         return
     _ends_in.add(os.getpid())

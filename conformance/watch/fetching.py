@@ -148,11 +148,11 @@ class Making:
         except Exception as error:
             kind = type(elements[0]).__name__
             raise NoIdentity(
-                f"a {kind} shows no content ({error}): say with --id-field or --identify who it is"
+                f"a {kind} shows no content ({error}): identify it with --id-field or --identify"
             ) from error
 
     def end(self) -> None:
-        """After a batch: write down who is in it, in a worker; with the first one, which states were drawn from."""
+        """After a batch: write down what is in it, in a worker; with the first one, which states were drawn from."""
         recorder = watching().recorder
         if self.made is not None and self.worker != -1 and self.key is not None:
             recorder.made(self.key, self.worker, self.made)

@@ -1,4 +1,4 @@
-"""Who the samples of a batch are: decides how an index, an element or a field becomes an id of the record."""
+"""What the samples of a batch are: decides how an index, an element or a field becomes an id of the record."""
 
 from typing import Any
 

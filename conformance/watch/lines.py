@@ -18,7 +18,7 @@ fallback: Line = ("?", 0)
 
 
 def users_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame that is the user's; of installed programs only, the first behind the libraries of loaders."""
+    """The innermost frame that is the user's; of installed programs only, the first after the libraries of loaders."""
     installed = None
     while frame is not None:
         kind = _kind(frame.f_code.co_filename)

@@ -21,7 +21,7 @@ from conformance.watch.options import FOLDER, OPTIONS
 from conformance.watch.targets import SetUp, Unfit, imported, loaders, parameters, shortable, shorten
 from conformance.watch.watching import unwatched
 
-# After its deadline a rank is given so many seconds to leave its loop, before it is killed.
+# After its deadline a rank is given this many seconds to leave its loop, before it is killed.
 _GRACE = 10.0
 _LOOK = 0.02
 
@@ -69,7 +69,7 @@ def _waited(started: dict[int, int], meeting: str, until: float) -> list[End]:
                 del started[pid]
                 ends.append(_end(rank, meeting))
                 if ends[-1][1]:
-                    # The others may wait for this one in a collective for ever.
+                    # The others may wait for this one in a collective forever.
                     until = min(until, time.time() + _GRACE)
         time.sleep(_LOOK)
     return ends

@@ -1,7 +1,7 @@
 """Stopping politely: decides at which batch a job that was seen long enough gets its exception.
 
-`--steps N` gives it to whoever asks a loader of which N batches have come in this process: ranks in step with each
-other come there together. `--seconds S` can't be that even: the first rank behind the deadline names a step a little
+`--steps N` gives it to the consumer of a loader of which N batches have come in this process: ranks in step with each
+other come there together. `--seconds S` can't be that even: the first rank after the deadline names a step a little
 ahead, in a file that the others see, so that no rank is left alone in a collective.
 """
 
@@ -34,7 +34,7 @@ class Stopping:
         self._last: int | None = None  # the total of batches at which --seconds ends this process
 
     def due(self, of_this_line: int, of_all: Callable[[], int]) -> bool:
-        """Whether no further batch is wanted, after so many of the loaders of one line, and so many of all."""
+        """Whether no further batch is wanted, after this many of the loaders of one line, and this many of all."""
         if self._options.steps is not None and of_this_line >= self._options.steps:
             return True
         if self._options.deadline is None or time.time() < self._options.deadline:
@@ -58,7 +58,7 @@ class Stopping:
     def _agreed(self, mine: int) -> int:
         path = self._folder / LAST_STEP
         try:
-            # Whole at once: who sees the name sees the number.
+            # Whole at once: a process that sees the name sees the number.
             draft = path.with_name(f"{path.name}.{os.getpid()}")
             draft.write_text(str(mine))
             try:

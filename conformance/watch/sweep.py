@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from conformance.watch.targets import SetUp, Unfit
 
-# So many set-ups are tried for the ranks and workers, and so many lengths.
+# This many set-ups are tried for the ranks and workers, and this many lengths.
 _MOST = 60
 Shows = Callable[[SetUp], bool]
 

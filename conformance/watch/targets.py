@@ -23,7 +23,7 @@ class Unfit(ValueError):
 
 @dataclass(frozen=True)
 class SetUp:
-    """A set-up in which a target is checked. What is None is left to the function. `length`: so many first samples."""
+    """A set-up in which a target is checked. What is None is left to the function. `length`: how many first samples."""
 
     world_size: int = 1
     num_workers: int | None = None
@@ -140,7 +140,7 @@ def shortable(loader: Any) -> int | None:
 
 
 def shorten(loader: Any, length: int) -> None:
-    """Let the dataset of a loader say that it has so many samples: what is made of its class from now on is short."""
+    """Let the dataset of a loader say that it has this many samples: what is made of its class from now on is short."""
     kind = type(base_of(getattr(loader, "dataset", None)))
     if shortable(loader) is None:
         raise Unfit(f"a dataset of type {kind.__name__} can't be made shorter")

@@ -42,7 +42,7 @@ def _other_samples(scenario: Scenario, claims: Claims, main: Run, again: Run, la
             if sorted(one.samples) != sorted(other.samples):
                 workers = count(scenario.num_workers, "worker")
                 lines = (*show((one,), label=f"{workers}, as "), *show((other,), label=f"{label}, as "))
-                why = "how many processes load is nobody's business but the machine's"
+                why = "the number of workers must not change what is delivered"
                 return [Finding("samples-differ", f"rank {rank}: the same samples both times", lines, why)]
     return []
 
@@ -76,7 +76,7 @@ def _splits(claims: Claims) -> bool:
 
 @clause("WORK-3", family="iterable", dataset="iterable", applies=_splits, floor=8)
 def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Over all workers and ranks each element comes once; drop_last may lose some, which is WORK-5's matter."""
+    """Over all workers and ranks each element comes once; drop_last may lose some, which is judged by WORK-5."""
     if scenario.samples < max(1, claims.least_samples(scenario.world_size, scenario.combined_batch)):
         return None
     if trace.main.failed:
@@ -84,8 +84,10 @@ def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
     claim = 'iterable_workers="split" is claimed' if claims.iterable_workers else "the dataset gives each element once"
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
-        again = repeated(scenario, epochs)
-        lost = [] if scenario.drop_last else missing(scenario, epochs)
+        # What ranks with equal steps lose or repeat is EQUAL-2's matter.
+        evens = claims.equal_steps and scenario.world_size > 1
+        again = [] if evens and claims.policy(scenario.drop_last) == "pad" else repeated(scenario, epochs)
+        lost = [] if scenario.drop_last or evens else missing(scenario, epochs)
         if again:
             rank = max(rank for rank, epoch in enumerate(epochs) if again[0] in epoch.samples)
             lines = show(epochs, {rank: f"sample {again[0]} again"})
@@ -104,7 +106,7 @@ def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
     floor=6,
 )
 def replicated_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Each worker of each rank delivers every element once; drop_last may lose some, which is WORK-5's matter."""
+    """Each worker of each rank delivers every element once; drop_last may lose some, which is judged by WORK-5."""
     if scenario.samples < max(1, claims.least_samples(scenario.world_size, scenario.combined_batch)):
         return None
     if trace.main.failed:
@@ -123,10 +125,13 @@ def replicated_over_workers(scenario: Scenario, claims: Claims, trace: Trace) ->
     return []
 
 
-@clause("WORK-5", family="iterable", dataset="iterable", floor=6)
+@clause("WORK-5", family="iterable", dataset="iterable", applies=lambda claims: claims.drops is None, floor=6)
 def bounded_loss_per_worker(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Under drop_last a worker loses less than one step."""
     if not scenario.drop_last or scenario.samples == 0 or not usable(trace.main):
+        return None
+    # What is dropped for ranks to be equal is EQUAL-2's matter.
+    if claims.equal_steps and scenario.world_size > 1:
         return None
     workers = max(1, scenario.num_workers)
     replicated = claims.iterable_workers == "replicated"
@@ -193,7 +198,7 @@ def _not_to_be_dealt_out(epoch: Epoch, workers: int) -> str:
             last.append(index)
         else:
             behind = " ".join(map(str, sorted(last, reverse=True)))
-            return f"{index} came behind {behind}, and {count(workers, 'reader')} can't have read that in order"
+            return f"{index} came after {behind}, and {count(workers, 'reader')} can't have read that in order"
     return ""
 
 

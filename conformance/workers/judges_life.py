@@ -97,7 +97,7 @@ def _gone_after_an_error(scenario: Scenario, trace: Trace, rank: RankRun) -> Ver
         if first.failure or not first.epochs[-1].failure:
             return None
     assert rank.failure is not None
-    why = "whoever goes on after an error waits for ever"
+    why = "a consumer that continues after an error waits forever"
     return [ended(f"{rank.failure.kind}-after-error", rank, "a whole epoch, or an error", why)]
 
 
@@ -131,7 +131,7 @@ def _after_others(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         if word == "failed" or epoch.left or refused or as_undisturbed(scenario, claims, trace, epoch):
             continue
         lines = _lines(rank.epochs, {epoch.number: _amiss(scenario, trace, epoch)})
-        # One fault has one name, whoever meets it.
+        # One fault has one name, wherever it is met.
         kind = "iterators-disturb-each-other" if "held" in words else "not-whole-after-others"
         return [Finding(kind, "a whole epoch, from its start", lines, why)]
     return []
@@ -144,10 +144,12 @@ def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdic
         return None
     (rank,) = trace.main.ranks
     if rank.failure and scenario.conduct == "dropped":
-        return [ended("failed-when-dropped", rank, "no error", "who lets go of a loader need not close it")]
+        return [ended("failed-when-dropped", rank, "no error", "dropping a loader is enough: closing it is optional")]
     if rank.failure and rank.failure.where == "close" and scenario.conduct != "ended":
         what = "unread" if scenario.conduct == "unread" else "with a living iterator"
-        return [ended(f"closing-{what.split()[0]}", rank, f"no error from closing it {what}", "who is done, is done")]
+        return [
+            ended(f"closing-{what.split()[0]}", rank, f"no error from closing it {what}", "closing is always allowed")
+        ]
     if rank.failure and rank.failure.where == "close":
         return [
             ended("closing-twice", rank, "no error from closing twice", "closing is for clean-up, which comes twice")
@@ -157,7 +159,7 @@ def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdic
     told = rank.remark("after-end")
     if told:
         why = "an iterator that has raised StopIteration goes on raising it (Python's iterator protocol)"
-        return [Finding("revived", "StopIteration again and again", (told,), why)]
+        return [Finding("revived", "StopIteration every time", (told,), why)]
     return []
 
 

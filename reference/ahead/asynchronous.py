@@ -2,7 +2,7 @@
 
 The workers are the producers, and what they deliver is what they would deliver synchronously, step by step (ASYNC-1).
 Only an iterable-style dataset that is to be rebatched needs a loader inside a producer: there the workers' batches are
-cut anew.
+cut again.
 """
 
 from collections.abc import Callable, Iterator
@@ -83,7 +83,7 @@ def settings_of(async_options: Any, workers: int, timeout: float) -> Settings:
     for name in options:
         if name not in _OPTIONS:
             raise ValueError(
-                f"async_options has {show(name)}, but the options are {', '.join(_OPTIONS)}: mend or remove it."
+                f"async_options has {show(name)}, but the options are {', '.join(_OPTIONS)}: fix or remove it."
             )
     strategy = options.get("sharing_strategy", SharingStrategy.ForkServer)
     check_type("sharing_strategy", strategy, SharingStrategy)
@@ -125,7 +125,7 @@ def _plan(work: Work) -> Plan:
 
 
 def rebatching(work: Work, settings: Settings, worker_size: int | None, make: Callable[..., Any]) -> Consumer:
-    """Return the ring of a loader that cuts an iterable dataset's batches anew; `make` is the class of the loader."""
+    """Return the ring of a loader that cuts an iterable dataset's batches again; `make` is the class of the loader."""
     asked = work.asked
     size = asked.combined_batch
     if size is None:

@@ -88,7 +88,7 @@ class Consumer:
         return self.said.get(0)
 
     def _is_behind(self) -> bool:
-        """Whether what is to be loaded early was not even ordered yet: nobody goes on with it until the next call."""
+        """Whether what is to be loaded early was not even ordered yet: nobody continues with it until the next call."""
         return self.settings.early_preload and self.producers is not None and self.producers.is_behind
 
     @contextmanager
@@ -223,8 +223,8 @@ class Pass:
         if consumer.passes != self.number:
             # WORK-13: both would be given parts of one epoch.
             raise RuntimeError(
-                "This epoch was left: the loader was iterated anew, or terminated, and has one ring for one epoch at a "
-                "time. Go on with the new iterator, or load synchronously."
+                "This epoch was left: the loader was iterated again, or terminated, and has one ring for one epoch "
+                "at a time. Go on with the new iterator, or load synchronously."
             )
         consumer.failed = False
         is_over = True

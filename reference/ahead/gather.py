@@ -39,7 +39,7 @@ def gather(tensors: list[torch.Tensor], indices: list[int], views: list[torch.Te
         # A slice that ends early would be repeated into the slot.
         raise IndexError(
             f"A step asks for the samples {min(indices)} to {max(indices)}, but the dataset has {rows}: "
-            f"mend the sampler."
+            f"fix the sampler."
         )
     is_run = indices == list(range(first, first + count)) and first >= 0
     wanted = torch.tensor(indices)

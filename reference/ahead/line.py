@@ -1,7 +1,7 @@
 """Decides how the two sides of a ring speak: over a pair of connected sockets, and without waiting in a write.
 
-Who writes and waits for room can't listen meanwhile: two sides that do so at once wait for each other for ever, and the
-one who hangs does not empty its line. So `send` never waits; what there is no room for yet is kept, and goes with the
+A side that writes and waits for room can't listen meanwhile: two that do so at once wait for each other forever, and
+one that hangs does not empty its line. So `send` never waits; what there is no room for yet is kept, and goes with the
 next `flush`. `receive` never waits either: a message that has come in part may never be whole.
 
 A message is a head (its length, and whether it lies in a file) and a pickle. What is long goes as a file without a
@@ -106,7 +106,7 @@ class Line:
         return pickle.loads(data)
 
     def _read(self, size: int) -> bool:
-        """Read until so many bytes have come, and never more; whether they have."""
+        """Read until this many bytes have come, and never more; whether they have."""
         while (missing := size - len(self.came)) > 0:
             space = socket.CMSG_SPACE(_DESCRIPTOR)
             try:

@@ -1,7 +1,7 @@
-"""Decides that nobody outlives who wants its work: a producer ends with its consumer, and its own processes with it.
+"""Decides that no process outlives the one that wants its work: a producer ends with its consumer, its own with it.
 
 A producer that waits for orders sees by itself that its consumer is gone. One that hangs in its dataset does not look,
-and neither does a worker of a loader that a producer has; whoever ends a producer knows nothing of those.
+and neither does a worker of a loader that a producer has; ending a producer does not reach those.
 """
 
 import ctypes
@@ -12,7 +12,7 @@ import sys
 import threading
 
 _PR_SET_PDEATHSIG = 1
-_LAST_WORDS = 5.0  # seconds for whoever was interrupted, because its parent has ended, to end
+_LAST_WORDS = 5.0  # seconds for a process that was interrupted, because its parent has ended, to end
 
 
 class _Forks:

@@ -45,7 +45,7 @@ class Parcel:
             return os.dup(file.fileno()), file.tell()
 
     def close(self) -> None:
-        """Let go of what was written: whoever was started has a descriptor of its own."""
+        """Release what was written: the process that was started has a descriptor of its own."""
         if self.written is not None:
             os.close(self.written[0])
             self.written = None

@@ -1,7 +1,7 @@
 """Decides how the producer processes of a ring are started, spoken to, and ended.
 
 Each has a line of its own (`line.py`). The consumer waits on all lines at once and sleeps meanwhile
-(no spinning). Who hangs up ends: a producer whose line is closed goes, and one that is busy and does not hear it is
+(no spinning). Hanging up ends: a producer whose line is closed goes, and one that is busy and does not hear it is
 ended by a signal.
 """
 
@@ -33,7 +33,7 @@ _HURRY = 0.1  # seconds after which ending looks whether it was interrupted
 
 # A fork copies the ends of all lines; a copy that stays open would hide that its owner has hung up.
 _ends: "weakref.WeakSet[Line]" = weakref.WeakSet()
-# Strong: who is interrupted while it ends its producers must not be the last to know of them.
+# Strong: a consumer that is interrupted while it ends its producers must not be the last to know of them.
 _crews: "set[Producers]" = set()
 
 
@@ -41,7 +41,7 @@ class Producers:
     """The producers of one ring. RuntimeError from `receive` when one has ended by itself."""
 
     def __init__(self) -> None:
-        """None is there yet: whoever starts them has made sure before that they will be ended."""
+        """There is none yet: the code that starts them has made sure before that they will be ended."""
         self.owner = os.getpid()
         self.lines: list[Line] = []
         self.processes: list[Any] = []
@@ -50,7 +50,7 @@ class Producers:
         _crews.add(self)
 
     def start(self, supply: Supply, count: int, strategy: SharingStrategy) -> None:
-        """Start so many; SharingStrategy says how each gets the supply. All or none: what fails ends those before."""
+        """Start this many; SharingStrategy says how each gets the supply. All or none: what fails ends those before."""
         parcel = Parcel(supply, as_file=strategy is SharingStrategy.FileSystem)
         try:
             # ASYNC-8: an interrupt in the middle would leave a process that nobody knows.
@@ -171,7 +171,7 @@ class Producers:
     def _join(self, processes: Sequence[Any], seconds: float, interrupts: Sequence[int] = ()) -> None:
         """Wait until they have ended, or the time is over, or there was an interrupt."""
         deadline = monotonic() + seconds
-        # Asked for once in each round: who ends between two questions would be waited for in vain.
+        # Asked for once in each round: one that ends between two questions would be waited for without end.
         while not interrupts and (alive := [process.sentinel for process in processes if process.is_alive()]):
             rest = deadline - monotonic()
             if rest <= 0:
@@ -186,5 +186,5 @@ def _end_all() -> None:
         crew.end()
 
 
-# Registered after multiprocessing's own, and so run before it: that waits for our processes for ever.
+# Registered after multiprocessing's own, and so run before it: that waits for our processes forever.
 atexit.register(_end_all)

@@ -20,7 +20,7 @@ class Phase(StrEnum):
 
 
 class Move(NamedTuple):
-    """One way from phase to phase: who goes it, and when."""
+    """One way from phase to phase: which side goes it, and when."""
 
     name: str
     who: str
@@ -100,7 +100,7 @@ class Ring(NamedTuple):
     ended: frozenset[int] = frozenset()
     """The producers that have no more data in the epoch of `load`."""
     ends: tuple[Place, ...] = ()
-    """For each epoch whose end is known, the place behind its last one."""
+    """For each epoch whose end is known, the place after its last one."""
 
     # --- loading --------------------------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ class Ring(NamedTuple):
         return self._with(due.slot, slot)._replace(load=load, turn=(due.producer + 1) % self.producers)
 
     def no_more(self) -> "Ring":
-        """The ring once it is known that the epoch of `load` has no place `load`: loading goes on with the next."""
+        """The ring once it is known that the epoch of `load` has no place `load`: loading continues with the next."""
         ends = (*self.ends, self.load)
         return self._replace(ends=ends, load=Place(self.load.epoch + 1, 0), turn=0, ended=frozenset())
 

@@ -11,7 +11,7 @@ import torch
 
 
 def create(size: int) -> int:
-    """Return the descriptor of new shared memory of `size` bytes; whoever has it closes it once it is mapped."""
+    """Return the descriptor of new shared memory of `size` bytes; its process closes it once it is mapped."""
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("ring", os.MFD_CLOEXEC)
     else:

@@ -1,6 +1,6 @@
 """Decides what producers put into the slots of a ring: the items of any iterable, or the steps of a loader.
 
-`Items`     any iterable, in one producer, as it comes; or cut anew into items of another size
+`Items`     any iterable, in one producer, as it comes; or cut again into items of another size
 `Batches`   a map-style dataset: the consumer's order says which samples; any number of producers
 `Stream`    an iterable-style dataset: each producer, as a worker of the loader, cuts its own share into steps
 """
@@ -67,7 +67,7 @@ class Items:
         if self.smaller is not None:
             raise ValueError(
                 f"Item {self.smaller} is smaller than the first one, and not the last of its epoch: give all items "
-                f"the same size, or rebatched_size to cut them anew."
+                f"the same size, or rebatched_size to cut them again."
             )
         rows = layout.put(item, views, order.place.step)
         if rows is not None:
@@ -76,7 +76,7 @@ class Items:
 
 
 def rebatched(items: Iterator[Any], size: int, drop_last: bool) -> Iterator[Any]:
-    """Cut items anew along their first dimension, `size` to an item. ASYNC-9: drops less than one item in all."""
+    """Cut items again along their first dimension, `size` to an item. ASYNC-9: drops less than one item in all."""
     held: list[Any] = []
     count, first = 0, ""
     for number, item in enumerate(items):
@@ -86,7 +86,7 @@ def rebatched(items: Iterator[Any], size: int, drop_last: bool) -> Iterator[Any]
         if _kind(item) != first:
             # ASYNC-11: joined they would become what one of them is not.
             raise TypeError(
-                f"Item {number} is a {_kind(item)}, but the first item was a {first}: items that are cut anew are "
+                f"Item {number} is a {_kind(item)}, but the first item was a {first}: items that are cut again are "
                 f"joined, so give them the same structure, dtypes and sizes of a row."
             )
         while count >= size:
@@ -106,7 +106,7 @@ def _rows(item: Any, number: int) -> int:
     tensors = [tensor for _, tensor in walk(item, f"Item {number}")]
     if not tensors or not all(tensor.dim() and len(tensor) == len(tensors[0]) for tensor in tensors):
         raise ValueError(
-            f"Item {number} can only be cut anew if all its tensors have the same first dimension, but they have the "
+            f"Item {number} can only be cut again if all its tensors have the same first dimension, but they have the "
             f"shapes {', '.join(str(tuple(tensor.shape)) for tensor in tensors)}: leave out rebatched_size."
         )
     return len(tensors[0])
@@ -158,7 +158,7 @@ class _Worker:
         """Become worker `number`."""
         self.number = number
         if self.workers:
-            # WORK-7: the dataset, and whoever else asks get_worker_info(), must see a worker like any other.
+            # WORK-7: the dataset, and all other code that asks get_worker_info(), must see a worker like any other.
             torch_worker._worker_info = torch_worker.WorkerInfo(
                 id=number, num_workers=self.workers, seed=0, dataset=self.source
             )

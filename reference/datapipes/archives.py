@@ -1,6 +1,6 @@
 """Decides how archives become files, and compressed streams plain ones. Each comes as (path, stream).
 
-What is yielded is (path, stream) again; the path of a file in an archive goes on behind that of the archive.
+What is yielded is (path, stream) again; the path of a file in an archive goes on after that of the archive.
 """
 
 import bz2

@@ -15,7 +15,7 @@ def without(pipe: IterDataPipe[Any], **instead: Any) -> Any:
 
 @dataclass(frozen=True)
 class Kept:
-    """Elements that a pipe keeps: who looks for pipes in its attributes must not look at each of them."""
+    """Elements that a pipe keeps: a search for pipes in its attributes must not look at each of them."""
 
     elements: Any
 

@@ -50,7 +50,7 @@ class LengthSetter(IterDataPipe[Any]):
 
 @functional_datapipe("cycle")
 class Cycler(IterDataPipe[Any]):
-    """Yields all elements, and all of them again, `count` times; without a count for ever, if there are any."""
+    """Yields all elements, and all of them again, `count` times; without a count forever, if there are any."""
 
     def __init__(self, source_datapipe: IterDataPipe[Any], count: int | None = None) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Cycler(IterDataPipe[Any]):
             for element in self.source_datapipe:
                 is_empty = False
                 yield element
-            # Nothing, for ever, would hang.
+            # Nothing, forever, would hang.
             if is_empty:
                 return
 

@@ -42,7 +42,7 @@ class _Locked:
             os.close(descriptor)
             return False
         self.descriptor = descriptor
-        # Whoever had it may have removed the file that was just locked.
+        # Another process may have removed the file that was just locked.
         if not self.path.exists() or not os.path.samestat(os.fstat(descriptor), self.path.stat()):
             self._close()
             return self.take()
@@ -127,7 +127,7 @@ class OnDiskCacheHolder(IterDataPipe[Any]):
             self.fetched[path] = lock
             yield element
             if self.parts:
-                # All of them are there: what comes behind the last one belongs to the next element.
+                # All of them are there: what comes after the last one belongs to the next element.
                 _write(path + _LIST, "".join(f"{name}\n" for name in self.parts), "w")
                 self.parts = []
                 self.fetched.pop(path).leave()

@@ -14,7 +14,7 @@ from .base import Kept
 class InMemoryCacheHolder(IterDataPipe[Any]):
     """Yields the same elements, and reads them once: `size` megabytes of them are kept, without a size all.
 
-    They are kept when an epoch was read to its end. What does not fit is read again, behind what was kept.
+    They are kept when an epoch was read to its end. What does not fit is read again, after what was kept.
     """
 
     def __init__(self, source_dp: IterDataPipe[Any], size: int | None = None) -> None:

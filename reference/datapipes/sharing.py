@@ -64,7 +64,7 @@ class FullSync(IterDataPipe[Any]):
 
 
 def _read_some(source: Iterator[Any], ready: list[Any]) -> tuple[int, Failure | None]:
-    """Read elements until there are many, or some time has passed; at least one. Return what stands behind them."""
+    """Read elements until there are many, or some time has passed; at least one. Return what stands after them."""
     try:
         read_some(ready, source, _AT_ONCE)
     except StopIteration:

@@ -20,7 +20,7 @@ _PATIENCE = timedelta(minutes=5)
 
 
 def join(options: Options) -> None:
-    """Be a member of the group of all instances. Raises RuntimeError if there is no way to meet, or not so many."""
+    """Be a member of the group of all instances. Raises RuntimeError if there is no way to meet, or not this many."""
     rank, world_size = options.Distributed.processId, options.Distributed.numProcesses
     if not distributed.is_initialized():
         missing = [name for name in ("MASTER_ADDR", "MASTER_PORT") if name not in os.environ]

@@ -2,7 +2,7 @@
 
 The first axis of every tensor of a step is read as [device iteration, accumulation, replica, micro-batch], slowest
 first. So micro-batches are consecutive rows, and number k is that of replica k mod r. Replicas of one input group share
-a micro-batch, and the step then holds so many fewer.
+a micro-batch, and the step then holds this many fewer.
 """
 
 from dataclasses import dataclass

@@ -108,7 +108,7 @@ class PoplarExecutor:
     def setOptimizer(self, optimizer: torch.optim.Optimizer) -> None:
         """Train with this optimizer from now on.
 
-        One of the same class, without a state of its own, goes on with the state (a momentum, say) of the one before:
+        One of the same class, without a state of its own, continues with the state (a momentum, say) of the one before:
         this is how scripts change a learning rate.
         """
         before = self._executor.optimizer

@@ -33,7 +33,7 @@ def chosen_mode(mode: OutputMode, training: bool) -> OutputMode:
 
 
 def check_period(mode: OutputMode, period: int, times: int) -> None:
-    """Raise ModelError unless every n-th of so many results of a replica can be returned without a rest."""
+    """Raise ModelError unless every n-th of this many results of a replica can be returned without a rest."""
     if mode is OutputMode.EveryN and times % period:
         raise ModelError(
             f"outputMode returns one result in {period}, but a replica makes {times} in a call (device iterations x "

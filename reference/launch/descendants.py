@@ -1,6 +1,6 @@
 """Decides that nothing which a launcher started outlives it: not the children of an instance, not one that got away.
 
-On Linux a process can adopt the orphans among its descendants. So whoever is left, also in a session of its own, is a
+On Linux a process can adopt the orphans among its descendants. So one that is left, also in a session of its own, is a
 child of the launcher in the end, and is found and ended. Elsewhere this does nothing, and only those are ended whom the
 launcher knows: the instances and their process groups.
 """
@@ -26,7 +26,7 @@ def adopt_orphans() -> None:
 
 
 def end_descendants(patience: float = PATIENCE) -> None:
-    """End all children, and theirs, and wait for it: with SIGTERM, and after so many seconds with SIGKILL."""
+    """End all children, and theirs, and wait for it: with SIGTERM, and after this many seconds with SIGKILL."""
     # LAUNCH-6
     told: set[int] = set()
     gentle = monotonic() + patience

@@ -49,7 +49,7 @@ class TaggedOutput:
         return os.devnull if stream is None else f"/dev/fd/{stream.writer}"
 
     def close(self, patience: float | None = None) -> None:
-        """Write what is left, and end the thread; after so many seconds, without it."""
+        """Write what is left, and end the thread; after this many seconds, without it."""
         os.write(self._bell, b".")
         self._thread.join(patience)
         if not self._thread.is_alive():

@@ -193,7 +193,7 @@ class _Sent:
     """A batch pickled already; the consumer's side receives the batch itself.
 
     torch pickles in a thread of the worker, where an error is printed and the batch lost, and the consumer waits for
-    it for ever. Here the error is still in time to become a failure.
+    it forever. Here the error is still in time to become a failure.
     """
 
     def __init__(self, batch: Any) -> None:

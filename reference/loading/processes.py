@@ -2,7 +2,7 @@
 
 torch starts them and hands out the work. When a worker is killed it raises an error at once, wherever the main thread
 happens to be: in the user's own code, or in the middle of cleaning up, which then stays undone. Here that happens only
-while a message is read, which else might wait for ever for its second half. Otherwise torch notices a death when it
+while a message is read, which else might wait forever for its second half. Otherwise torch notices a death when it
 looks, every 5 seconds without a time-out, and with one when that has passed; here it looks more often.
 
 torch ends the workers in peace, through queues and locks that they share. A worker that died may have taken a lock
@@ -35,7 +35,7 @@ class Workers(_MultiProcessingDataLoaderIter):
             queue._recv_bytes = _Reading(self, queue._recv_bytes)
 
     def _reset(self, loader: Any, first_iter: bool = False) -> None:
-        # torch has just begun to watch. An error while a queue starts its thread would leave the thread for ever.
+        # torch has just begun to watch. An error while a queue starts its thread would leave the thread forever.
         self._watch(False)
         super()._reset(loader, first_iter)
 
@@ -69,7 +69,7 @@ class Workers(_MultiProcessingDataLoaderIter):
             # A worker that is killed while it looks at this takes the lock with it.
             self._workers_done_event.set()
         except RuntimeError:
-            # WORK-15: a death is no news to whoever closes the loader.
+            # WORK-15: a death is no news to code that closes the loader.
             self.kill()
             return
         self._watch(False)

@@ -1,6 +1,6 @@
-"""Decides what a state of the loader is, and how an epoch that was stopped is gone on with.
+"""Decides what a state of the loader is, and how an epoch that was stopped is resumed.
 
-A state is two numbers, the epoch and the steps that the consumer was given, and what they count in: whoever cuts steps
+A state is two numbers, the epoch and the steps that the consumer was given, and what they count in: one that cuts steps
 of another size counts other samples. What was read ahead was given to nobody, and is read again.
 
     taken                        epoch, steps      the next iteration
@@ -73,7 +73,7 @@ def position_of(state: Any, counted_in: Mapping[str, Any]) -> Position:
             # RESUME-11
             raise ValueError(
                 f"The state is of a loader with {name} {show(theirs)}, and this one has {show(mine)}, so its steps "
-                f"are others: build the loader as it was, or begin the epoch anew."
+                f"are others: build the loader as it was, or begin the epoch again."
             )
     # RESUME-3: a state of the start skips nothing. RESUME-5: what comes after the rest is counted on from here.
     return Position(check_epoch(state["epoch"]), check_integer("steps", state["steps"], least=0))

@@ -1,6 +1,6 @@
 """Decides how an epoch begins in one process: its graph is seeded, then functions of users may change it.
 
-What they add is seeded too, and so is a shuffle that what they added gives another scope: a `sharding_filter` behind it
+What they add is seeded too, and so is a shuffle that what they added gives another scope: a `sharding_filter` after it
 means that it must be the same in all processes. What they leave alone keeps its seed, or the one that they gave it.
 """
 

@@ -64,7 +64,7 @@ class _Lane:
             self.failure = failure and name_process(failure.error, self.name.replace("Worker", "worker process"))
 
     def lose(self) -> None:
-        """The process has ended by itself: an error behind what it has sent."""
+        """The process has ended by itself: an error after what it has sent."""
         self.is_gone = self.is_over = True
         self.process.join(_LAST_WORDS)
         # PIPE-15
@@ -109,7 +109,7 @@ class Crew:
             self.end()
             raise
         finally:
-            # The other ends live in the processes; who hangs up must be the last who holds one.
+            # The other ends live in the processes; the side that hangs up must be the last that holds one.
             for end in self.opened:
                 end.close()
 
@@ -169,7 +169,7 @@ class Crew:
         """The elements of the epoch, merged."""
         number, lanes = self.number, list(self.workers)
         while lanes:
-            # PIPE-7, PIPE-9, PIPE-13: strictly in turns; whoever has no more is left out from there.
+            # PIPE-7, PIPE-9, PIPE-13: strictly in turns; a worker that has no more is skipped from there.
             rest = []
             for lane in lanes:
                 if self._has_one(lane):
@@ -224,7 +224,7 @@ class Crew:
 
 def _join(lanes: list[_Lane], seconds: float) -> None:
     deadline = monotonic() + seconds
-    # Asked for once in each round: who ends between two questions would be waited for in vain.
+    # Asked for once in each round: one that ends between two questions would be waited for without end.
     while alive := [lane.process.sentinel for lane in lanes if lane.process.is_alive()]:
         if not wait(alive, max(0.0, deadline - monotonic())):
             return

@@ -48,7 +48,7 @@ class _Dispatcher:
         # PIPE-10: this process is the only one of its rank.
         shard(pipe, self.job.place, 1, 0)
         while True:
-            # Who is served has asked in this epoch, or in one that is over.
+            # A worker that is served has asked in this epoch, or in one that is over.
             waiting = [worker for worker, number in enumerate(self.asked) if 0 <= number <= self.number]
             if not self._read(None if not waiting else 0, pipe):
                 return
@@ -94,7 +94,7 @@ class _Dispatcher:
         if number < 0:
             return
         if number < self.number:
-            # PIPE-14: whoever still waits in an epoch that is over would wait for ever.
+            # PIPE-14: a worker that still waits in an epoch that is over would wait forever.
             self._send(worker, packed(number, [], True, None))
             return
         share = self.shares[worker]

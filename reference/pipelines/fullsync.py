@@ -4,7 +4,7 @@ All ranks exchange messages of one size by gloo, in rounds. A rank says what it 
 to do different things, all of them raise, and none waits for a message that never comes.
 
     begin   the seed of the epoch; rank 0's holds
-    step    how many elements it has ready, and whether there are more, no more, or an error behind them
+    step    how many elements it has ready, and whether there are more, no more, or an error after them
 
 In a step every rank yields the least number that one of them has ready. A rank reads at least one element before it
 says so, so that each round yields something, or shows that somebody has none.
@@ -123,7 +123,7 @@ class Agreement:
         raise RuntimeError(self.lost) from error
 
     def close(self, reason: str) -> None:
-        """Leave the group, with a note for whoever still waits. May be called any number of times."""
+        """Leave the group, with a note for ranks that still wait. May be called any number of times."""
         if self.group is not None:
             self._note(reason)
             self._drop()

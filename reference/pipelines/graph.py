@@ -5,7 +5,7 @@ Nothing is pickled for that, so a pipe that holds a lambda or an open file can b
 
     dispatched   what stands before `sharding_round_robin_dispatch`: one process of each rank
     replicable   the largest branch of which every pipe may be copied: each worker has a copy
-    the rest     what stands behind a pipe that may not be copied (`fullsync`): the main process
+    the rest     what stands after a pipe that may not be copied (`fullsync`): the main process
 
 Shards: element i that comes to a sharding pipe belongs to rank i mod R, and there to worker (i div R) mod W.
 """
@@ -138,7 +138,7 @@ def check_sharding(end: Pipe) -> None:
 
 
 def set_place(end: Pipe, place: Place) -> None:
-    """Write on the graph which rank it belongs to. Whoever gets the graph finds it, also behind other services."""
+    """Write on the graph which rank it belongs to. All code that gets the graph finds it, also after other services."""
     end.__dict__[_PLACE] = place
 
 
@@ -179,7 +179,7 @@ def shard(end: Pipe, place: Place, workers: int, worker: int) -> None:
 def adopt_shares(end: Pipe, workers: int, worker: int) -> None:
     """Take over what a worker's initialiser has told the sharding pipes that it added: `shard` is called after it.
 
-    It may have named this worker's share, as the loader does. Whoever named another share means that, and nothing else.
+    It may have named this worker's share, as the loader does. A user who named another share means just that.
     """
     for pipe in walk(end):
         groups = getattr(pipe, "groups", None) if shards(pipe) and _IS_SHARDED not in vars(pipe) else None

@@ -7,7 +7,7 @@
     worker -> dispatcher, dispatcher -> worker: More and chunks, likewise
 
 The main process reads all lines while it waits, and each worker always reads the dispatcher's, so that nobody is kept
-waiting with a full line by somebody who waits for another. Who hangs up ends: a process whose line to the main process
+waiting with a full line by somebody who waits for another. Hanging up ends: a process whose line to the main process
 is closed goes.
 """
 

@@ -25,7 +25,7 @@ class _Buffer:
         self.error: BaseException | None = None
 
     def has_room(self) -> bool:
-        """Whether one more is to be read. While it is paused, only for a reader who would wait for ever."""
+        """Whether one more is to be read. While it is paused, only for a reader who would wait forever."""
         return len(self.elements) < (1 if self.is_paused else self.size)
 
 
@@ -48,7 +48,7 @@ class Ahead:
             if buffer.elements:
                 buffer.told.notify_all()
                 return buffer.elements.popleft()
-        # An error stands behind the elements before it.
+        # An error stands after the elements before it.
         if buffer.error is not None:
             error, buffer.error = buffer.error, None
             raise error

@@ -10,7 +10,7 @@ names. So it does not depend on which process runs the pipe. A shuffle that stan
 everywhere: each worker takes its own positions of that order.
 
 Numbers are given once, to the whole graph; a pipe that is added later gets the next one. Scopes are looked up whenever
-an epoch begins, because a service, or a function of the user's own, may have put a `sharding_filter` behind a shuffle.
+an epoch begins, because a service, or a function of the user's own, may have put a `sharding_filter` after a shuffle.
 """
 
 import copy
@@ -52,10 +52,10 @@ Found = list[tuple[Pipe, Draw]]
 
 
 class SeedGenerator:
-    """The seeds of one epoch in one process; what users' own functions are given to draw from, or to seed anew.
+    """The seeds of one epoch in one process; what users' own functions are given to draw from, or to seed again.
 
     `place` and `worker` say which process it is; None is the main one, whose pipes draw as those of worker 0.
-    `workers_share`: what workers run is sharded behind them, in the main process, so all their draws are alike. `sent`:
+    `workers_share`: what workers run is sharded after them, in the main process, so all their draws are alike. `sent`:
     what changes the graph for this epoch, once workers have been told.
     """
 
@@ -68,7 +68,7 @@ class SeedGenerator:
         self.seed(seed)
 
     def seed(self, seed: int | None = None) -> None:
-        """Begin anew with this seed, 0 to 2**64 - 1; None draws one from torch's global generator."""
+        """Begin again with this seed, 0 to 2**64 - 1; None draws one from torch's global generator."""
         # PIPE-8
         self.epoch_seed = drawn() if seed is None else check_integer("seed", seed, least=0, most=MOST_SEED)
         # Counted apart, so that a worker that draws for itself still agrees with the others on what is shared.
@@ -136,7 +136,7 @@ def random_pipes(end: Pipe) -> list[Pipe]:
 
 
 def number_pipes(end: Pipe, least: int = 0, *, afresh: bool = False) -> None:
-    """Give each random pipe that has none a number: `least`, or the one behind the highest in the graph."""
+    """Give each random pipe that has none a number: `least`, or the one after the highest in the graph."""
     pipes = walk(end)
     if afresh:
         for pipe in pipes:

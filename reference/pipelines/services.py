@@ -27,7 +27,7 @@ def joined(first: Change | None, then: Change) -> Change:
 def graph_of(service: Any, datapipe: Pipe) -> Pipe:
     """The graph as a service, which may be a user's, leaves it."""
     datapipe = checked(service.initialize(datapipe), f"initialize of {type(service).__name__}")
-    # PIPE-18: what it has added may stand behind a filter.
+    # PIPE-18: what it has added may stand after a filter.
     check_sharding(datapipe)
     number_pipes(datapipe)
     return datapipe
@@ -46,7 +46,7 @@ def begin_iteration(service: Any, seeds: SeedGenerator, change: Change | None) -
         # Workers change their graphs by it; the main process has none of that.
         change = None
     if said is None or said is seeds:
-        # PIPE-3: whoever says nothing keeps the seed. A seed of its own in each worker would lose elements.
+        # PIPE-3: a service that says nothing keeps the seed. A seed of its own in each worker would lose elements.
         return change
     if isinstance(said, SeedGenerator):
         vars(seeds).update(vars(said))
@@ -55,7 +55,7 @@ def begin_iteration(service: Any, seeds: SeedGenerator, change: Change | None) -
         seeds.seed(int(said))
         return change
     if callable(said):
-        # Whoever was given what earlier services have returned has joined it as it likes.
+        # A service that was given what earlier ones have returned has joined it as it likes.
         return said if takes_change else joined(change, said)
     raise TypeError(
         f"initialize_iteration of {type(service).__name__} returned {show(said)}, but None is wanted, or a function "

@@ -85,12 +85,12 @@ def graph_in(state: Mapping[str, Any]) -> Pipe:
 
 
 def check_place(position: Position, world_size: int) -> None:
-    """Raise ValueError if an epoch was stopped on another number of ranks than that which goes on with it."""
+    """Raise ValueError if an epoch was stopped on another number of ranks than that which continues with it."""
     if position.world_size != world_size:
         # RESUME-11
         raise ValueError(
             f"The state was taken on {position.world_size} ranks, but this job has {world_size}, so each rank would "
-            f"skip other elements than were delivered: go on with as many ranks, or begin a new epoch."
+            f"skip other elements than were delivered: continue with as many ranks, or begin a new epoch."
         )
 
 

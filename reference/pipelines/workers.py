@@ -27,7 +27,7 @@ def initialised(pipe: Pipe, info: WorkerInfo, init: Callable[..., Any] | None) -
     if init is None:
         return pipe
     pipe = checked(init(pipe, info), f"The initialiser of worker {info.worker_id}")
-    # PIPE-18: what the initialiser has added may stand behind a filter.
+    # PIPE-18: what the initialiser has added may stand after a filter.
     check_sharding(pipe)
     adopt_shares(pipe, info.num_workers, info.worker_id)
     number_pipes(pipe, LATE)

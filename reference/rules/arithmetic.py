@@ -112,7 +112,7 @@ def shard_start(samples: int, combined_batch: int, ranks: int, rank: int, drop_l
 
 
 def count_steps(shard: int, combined_batch: int, drop_last: bool) -> int:
-    """Return the steps that a shard of so many samples yields."""
+    """Return the steps that a shard of this many samples yields."""
     if drop_last:
         # COUNT-1: floor(shard / N).
         return shard // combined_batch

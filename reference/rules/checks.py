@@ -1,7 +1,7 @@
 """Decides what a valid number is, and with which sentence anything else is refused.
 
 Every module asks `check_integer`, so a bad factor is refused in the same words everywhere. Each error names
-the value, the rule and the mend.
+the value, the rule and the fix.
 """
 
 from numbers import Integral

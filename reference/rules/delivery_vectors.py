@@ -89,7 +89,7 @@ def _read(elements: int, rank: int, ranks: int, worker: int, workers: int, layou
 
 
 def restart_vectors() -> Iterator[Case]:
-    """Yield what comes after a restart behind some steps of an epoch, strided, with "drop" and "uneven"."""
+    """Yield what comes after a restart after some steps of an epoch, strided, with "drop" and "uneven"."""
     for samples, step, ranks, drop_last, taken, new_ranks, new_step in RESTARTS:
         steps = steps_of_ranks(range(samples), step, ranks, drop_last, "drop" if drop_last else "uneven", "strided")
         before = [each[:taken] for each in steps]

@@ -28,7 +28,7 @@ from .shuffle import check_epoch, check_seed
 MOST_SAMPLES = 2**63 - 1
 WORD = 2**64 - 1
 _WIDE = 2**54
-"""Above so many samples all 64 bits of a hash are scaled: of 32 bits, a column would get one or two values each."""
+"""Above this many samples all 64 bits of a hash are scaled: of 32 bits, a column would get one or two values each."""
 
 Key = tuple[int, int, int]
 """What one round multiplies by, adds, and multiplies by: 64 bits each, the last one odd."""
@@ -81,7 +81,7 @@ def key_word(index: int, seed: int, epoch: int, samples: int) -> int:
     """Return word number `index`, counted from 1, of an epoch's keys."""
     # ORDER-6, ORDER-7, ORDER-14: the numbers are mixed one inside the other, not added, so (seed, epoch + 1) and
     # (seed + 1, epoch) have unrelated keys. The number of samples is mixed in too: a dataset that grows by one is
-    # shuffled anew.
+    # shuffled again.
     return mix(mix(mix(_start(index) ^ seed % 2**64) ^ epoch) ^ samples)
 
 

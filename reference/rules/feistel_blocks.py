@@ -19,7 +19,7 @@ from .shuffle import check_epoch, check_seed
 BLOCK = 16_384
 """Smaller blocks pay more for calls, larger ones leave the cache."""
 _FEW = 12
-"""So many samples, or fewer, are computed sooner one by one."""
+"""This many samples, or fewer, are computed sooner one by one."""
 
 Words = npt.NDArray[np.uint64]
 Keys = Sequence[tuple[Any, Any, Any]]

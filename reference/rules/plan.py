@@ -37,7 +37,7 @@ SHOWN = 8
 
 
 def command(words: Sequence[str]) -> int:
-    """Run `loaderspec plan` with these words behind it; return the exit code."""
+    """Run `loaderspec plan` with these words after it; return the exit code."""
     parser = argparse.ArgumentParser(prog="loaderspec plan", description="The numbers of an epoch.")
     add_arguments(parser)
     return main(parser.parse_args(words))
@@ -154,7 +154,7 @@ def _instance(plan: Plan, rank: int) -> Iterator[str]:
 
 
 def _shown(count: int) -> list[int | None]:
-    """Return which of so many are shown; None stands for those left out."""
+    """Return which of this many are shown; None stands for those left out."""
     return list(range(count)) if count <= SHOWN else [0, 1, None, count - 1]
 
 

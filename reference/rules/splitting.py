@@ -1,6 +1,6 @@
 """Decides which elements of an iterable-style dataset each worker of each rank reads, so that each is read once.
 
-A stream has no indices, so whoever iterates it has to know which elements are his. With R ranks of W workers:
+A stream has no indices, so each process has to know which elements are its own. With R ranks of W workers:
 
     "strided"     element i belongs to rank i mod R, and there to worker (i div R) mod W
     "contiguous"  rank r has one run of elements, and each of its workers one run of that; needs the length
@@ -109,7 +109,7 @@ class Split(IterableDataset[Any]):
             # WORK-3: what comes after the length would be in nobody's share.
             raise RuntimeError(
                 f"The dataset has more elements than its length, {length}, so a contiguous split would lose some: "
-                f"mend the length, or use layout='strided'."
+                f"fix the length, or use layout='strided'."
             )
 
     def length(self) -> int | None:

@@ -182,7 +182,7 @@ def files() -> dict[str, str]:
             shuffle_vectors(),
         ),
         "shards.json": ("for every loader, by the policy and the layout that it claims", policy_vectors()),
-        "epochs.json": ("for this reference only, and whoever shuffles as it does", epoch_vectors()),
+        "epochs.json": ("for this reference only, and for those that shuffle as it does", epoch_vectors()),
         "streams.json": ("for loaders of iterable-style datasets", stream_vectors()),
         "restarts.json": ("for loaders that resume", restart_vectors()),
         "refusals.json": ("for every loader", refusal_vectors()),

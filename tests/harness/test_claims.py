@@ -7,6 +7,18 @@ import pytest
 from conformance.contract import AdapterError, Claims, Request, parse_claims
 
 
+def test_all_mistakes_are_said_at_once() -> None:
+    """Unknown names and impossible values stand in one message, each with what may have been meant."""
+    with pytest.raises(AdapterError) as raised:
+        parse_claims(dict(shufle="global", datasets="maps", when_keeping="padd"))
+    told = str(raised.value)
+    assert "the claim 'shufle' is unknown; did you mean 'shuffle'? " in told
+    assert (
+        "; the claim datasets='maps' is not a choice of 'map', 'iterable'; name one or more of them, or none; " in told
+    )
+    assert told.endswith("'once'; did you mean 'pad'? choose one of them or leave it out")
+
+
 def test_no_claims_are_the_defaults() -> None:
     """An adapter without claims promises the defaults."""
     assert Claims() == parse_claims(None) == parse_claims({})
@@ -21,6 +33,12 @@ def test_what_is_given_is_claimed() -> None:
 def test_none_takes_a_claim_back() -> None:
     """None is the same as leaving the claim out."""
     assert Claims() == parse_claims(dict(shuffle=None, datasets=None, errors=None, smallest=None))
+
+
+def test_none_says_that_there_are_no_ranks() -> None:
+    """Of ranks None is a claim: nothing is asked for but one rank, beside what else can't be asked for."""
+    claims = parse_claims(dict(ranks=None, without="drop_last"))
+    assert (None, ("ranks", "drop_last")) == (claims.ranks, claims.without)
 
 
 @pytest.mark.parametrize("given", ["iterable", ["iterable"], ("iterable",), {"iterable"}])
@@ -41,7 +59,10 @@ def test_datasets_come_in_one_order() -> None:
         ([("length", True)], "but must be a dict"),
         (dict(shufle="global"), "the claim 'shufle' is unknown; did you mean 'shuffle'? the claims are datasets,"),
         (dict(lenght=True, worker=True), "the claims 'lenght', 'worker' are unknown; did you mean 'length'? did you"),
-        (dict(shuffle="globally"), "the claim shuffle='globally' is not one of 'global', 'buffered'; choose one"),
+        (
+            dict(shuffle="globally"),
+            "shuffle='globally' is not one of 'global', 'buffered'; did you mean 'global'? choose",
+        ),
         (dict(shuffle=True), "the claim shuffle=True is not one of 'global', 'buffered'"),
         (dict(when_keeping="repeat"), "the claim when_keeping='repeat' is not one of 'drop', 'pad', 'uneven', 'once'"),
         (dict(when_keeping=["pad"]), "the claim when_keeping=['pad'] is not one of 'drop', 'pad', 'uneven', 'once'"),
@@ -60,6 +81,35 @@ def test_datasets_come_in_one_order() -> None:
         (dict(layout="strided", datasets="iterable"), "contradict each other: layout needs 'map' in datasets"),
         (dict(layout="strided", assignment="dynamic"), "so that layout promises nothing; claim one of them"),
         (dict(resume=True, assignment="dynamic"), "so that resume promises nothing; claim one of them"),
+        (
+            dict(equal_steps=True, when_keeping="uneven"),
+            "gives one rank a sample more, and so a step more, which equal",
+        ),
+        (dict(equal_steps=True, when_dropping="uneven"), "when_dropping='uneven' gives one rank a sample more"),
+        (dict(equal_steps=True, when_keeping="once"), "when_keeping='once' gives one rank a sample more"),
+        (dict(equal_steps=True, datasets="iterable"), "equal_steps=True speaks of datasets that ranks share, and here"),
+        (dict(equal_steps=True, without="ranks"), "no iterable_workers, or no ranks; leave equal_steps out"),
+        (dict(equal_steps="yes"), "the claim equal_steps='yes' is not one of False, True"),
+        (dict(drops="per-file"), "the claim drops='per-file' is not one of 'per-shard'; choose"),
+        (dict(drops="per-shard", when_keeping="drop"), "and drops='per-shard' by the files; claim one of them"),
+        (dict(sampling="weighted"), "the claim sampling='weighted' is not one of 'replacement'; choose"),
+        (
+            dict(sampling="replacement", shuffle="global"),
+            "and with sampling='replacement' it is drawn; claim one of them",
+        ),
+        (dict(sampling="replacement", datasets="iterable"), "sampling needs 'map' in datasets; claim both or neither"),
+        (dict(hooks="weights"), "the hook 'weights' needs sampling='replacement'; claim both or neither"),
+        (dict(ranks=None, assignment="dynamic"), "ranks=None says that there is one process, and assignment='dynamic'"),
+        (dict(ranks=None, equal_steps=True), "equal_steps=True speaks of datasets that ranks share, and here is none"),
+        (dict(lookahead=True), "the claim lookahead=True is not one of 0, 1"),
+        (dict(lookahead=2), "the claim lookahead=2 is not one of 0, 1"),
+        (dict(lookahead=1, asynchronous=True), "and lookahead=1 is said of one that is not; claim one of them"),
+        (dict(epochs="forever"), "the claim epochs='forever' is not one of 'set_epoch', 'automatic', 'endless'"),
+        (
+            dict(epochs="endless", length=True),
+            "length=True speaks of an epoch that ends, and with epochs='endless' none",
+        ),
+        (dict(epochs="endless", resume=True, end_of_epoch="next"), "end_of_epoch='next' speaks of an epoch that ends"),
         (dict(oversized="skip", batches="grouped"), "contradict each other: oversized needs 'budget' in batches"),
         (dict(batches="bucketed"), "batches='bucketed' is not a choice of 'grouped', 'budget', 'at_least'"),
         (dict(stream_shuffle="shards"), "contradict each other: stream_shuffle needs 'iterable' in datasets"),

@@ -9,7 +9,11 @@ from conformance.clauses import CLAUSES
 from conformance.trial.known import parse_case
 from tests.known_bad import MUSEUM
 from tests.known_bad.ahead import CORRECT_AHEAD
+from tests.known_bad.alone import CORRECT_ALONE, UNUSUAL_ALONE
 from tests.known_bad.correct import CORRECT, Correct, KnownBad
+from tests.known_bad.drawing import CORRECT_DRAWING, UNUSUAL_DRAWING
+from tests.known_bad.endless import CORRECT_ENDLESS, UNUSUAL_ENDLESS
+from tests.known_bad.equal import CORRECT_EQUAL, UNUSUAL_EQUAL
 from tests.known_bad.grouping import CORRECT_GROUPING
 from tests.known_bad.loops import CORRECT_LOOPS
 from tests.known_bad.mixing import CORRECT_MIXING
@@ -52,7 +56,16 @@ _CHEAP = (
     "SavesATensor",
     "GoesOnAtOnce",
 )
-_MORE_UNUSUAL = (*UNUSUAL_ORDERS, *UNUSUAL_READING, *UNUSUAL_STARTING, *UNUSUAL_ELSEWHERE)
+_MORE_UNUSUAL = (
+    *UNUSUAL_ORDERS,
+    *UNUSUAL_READING,
+    *UNUSUAL_STARTING,
+    *UNUSUAL_ELSEWHERE,
+    *UNUSUAL_EQUAL,
+    *UNUSUAL_DRAWING,
+    *UNUSUAL_ALONE,
+    *UNUSUAL_ENDLESS,
+)
 ALL_UNUSUAL = (*UNUSUAL, *_MORE_UNUSUAL)
 
 
@@ -66,17 +79,9 @@ def _each(loaders: Sequence[type[Correct]], deep: Callable[[type[Correct]], bool
     "loader",
     _each(
         [
-            *CORRECT,
-            *CORRECT_POOLS,
-            Sampled,
-            *CORRECT_LOOPS,
-            *CORRECT_AHEAD,
-            *CORRECT_RESUMING,
-            *CORRECT_GROUPING,
-            *CORRECT_STREAMING,
-            *CORRECT_OF_SUBSETS,
-            *CORRECT_MIXING,
-            *ALL_UNUSUAL,
+            *(*CORRECT, *CORRECT_POOLS, Sampled, *CORRECT_AHEAD, *CORRECT_RESUMING),
+            *(*CORRECT_EQUAL, *CORRECT_DRAWING, *CORRECT_ALONE, *CORRECT_ENDLESS, *CORRECT_LOOPS, *ALL_UNUSUAL),
+            *(*CORRECT_GROUPING, *CORRECT_STREAMING, *CORRECT_OF_SUBSETS, *CORRECT_MIXING),
         ],
         lambda loader: loader.__name__ in _LIKE_OTHERS or (loader in _MORE_UNUSUAL and loader.__name__ not in _CHEAP),
     ),

@@ -15,6 +15,12 @@ _HEADING = re.compile(r"^#+ ([A-Z]+-\d+)$", re.MULTILINE)
 
 # Clauses that no line of a loader can obey by itself; each with the reason.
 HARNESS_ONLY: dict[str, str] = {
+    "DRAW-6": "the reference claims both policies, so that PART-1 says it",
+    "ALONE-1": "the reference has ranks",
+    "PEEK-1": "the reference reads no step ahead, unless it is asked to load ahead",
+    "ENDLESS-4": "the reference goes on with epochs that end, and promises no restart of others",
+    "EQUAL-1": "the reference shares out a stream element by element, and promises no more of its ranks than that",
+    "EQUAL-2": "the reference promises no equal steps of a stream, and has no files",
     "ERROR-8": "the reference raises what fails, and skips nothing",
     "RESUME-10": "the reference refuses other ranks: its shards are blocks, of which each rank has read a part",
     "STREAM-6": "the reference draws elements through a buffer, and does not know of shards",

@@ -136,7 +136,7 @@ def test_an_environment_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--only=torch,nothing"], "names 'nothing', which is no peer; the peers are torch, "),
+        (["--only=torch,nothing"], "names 'nothing', which is no peer, clause or chapter; the peers are torch, "),
         (["--only=,"], "--only=, names no peer; the peers are torch, "),
         (["--jobs=0"], "--jobs=0 lets nobody work; give 1 or more"),
         (["--tier=best"], "the tier 'best' is not one of quick, gate, deep"),

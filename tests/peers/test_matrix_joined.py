@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 
 from conformance.cli import main
-from conformance.matrix.joined import joined, lacking
+from conformance.contract import AdapterError, parse_claims
+from conformance.matrix.command import told_apart
+from conformance.matrix.joined import joined, lacking, with_cells
 from conformance.matrix.judged import MatrixRun, Options
 from conformance.peers.catalog import PEERS, Peer
-from conformance.report.json_report import specs_digest
+from conformance.report.json_report import as_json, specs_digest
+from conformance.report.stored import stored
+from conformance.trial.outcome import Outcome, Report
 
 
 def matrix_of(**statuses: str) -> dict[str, Any]:
@@ -28,7 +32,7 @@ def test_a_later_report_stands_for_an_earlier_one() -> None:
 
 
 def test_what_has_no_report_is_lacking() -> None:
-    """Peers that failed, and those that are not there, are judged when a matrix is gone on with."""
+    """Peers that failed, and those that are not there, are judged when a matrix is continued."""
     names = [peer.name for peer in lacking(matrix_of(torch="judged", spdl="failed"))]
     assert [peer.name for peer in PEERS if peer.name != "torch"] == names
 
@@ -53,6 +57,44 @@ def test_what_does_not_belong_together_is_refused(
     (tmp_path / "earlier.json").write_text(json.dumps(earlier))
     assert 4 == main(["matrix", f"--into={tmp_path / 'earlier.json'}", f"--json={tmp_path / 'matrix.json'}"])
     assert sentence in capsys.readouterr().err
+
+
+def report_of(specs: str, **statuses: str) -> dict[str, Any]:
+    """A report as a run writes it, with these outcomes of clauses."""
+    claims = parse_claims({"when_keeping": "uneven"})
+    outcomes = [Outcome(name.replace("_", "-"), "MUST", status, 9) for name, status in statuses.items()]  # type: ignore[arg-type]
+    return {**json.loads(as_json(Report("torch", claims, "gate", 0, tuple(outcomes)))), "specs": specs}
+
+
+def test_cells_that_are_judged_again_replace_the_old_ones() -> None:
+    """The others stay, stale if their words have changed; counts, verdict and guarantees are those of all cells."""
+    earlier = report_of("other words", PART_1="VIOLATED", PART_2="HOLDS")
+    for clause in earlier["clauses"].values():
+        del clause["words"]
+    both = stored(with_cells(earlier, report_of(specs_digest(), PART_1="HOLDS")))
+    assert [("PART-1", "HOLDS", False), ("PART-2", "HOLDS", True)] == [
+        (row.clause, row.status, row.stale) for row in both.rows
+    ]
+    assert (True, {"HOLDS": 2}) == (both.passed, both.raw["counts"])
+    assert ("unshuffled, without drop_last delivers exactly once",) == both.guarantees
+
+
+def test_a_clause_of_other_words_is_stale() -> None:
+    """Each clause of a report tells its words, so that only those that have changed are stale."""
+    found = report_of("other words", PART_1="HOLDS", PART_2="HOLDS")
+    found["clauses"]["PART-2"]["words"] = "0" * 12
+    assert [("PART-1", False), ("PART-2", True)] == [(row.clause, row.stale) for row in stored(found).rows]
+
+
+def test_clauses_are_judged_again_in_a_matrix_alone() -> None:
+    """A chapter stands for its clauses; beside peers it narrows them down; without a matrix it is an error."""
+    assert (None, ()) == told_apart(None, None)
+    assert ("torch,spdl", ()) == told_apart("torch,spdl", None)
+    assert (None, ("PART-1",)) == told_apart("PART-1", "matrix.json")
+    peers, clauses = told_apart("LEAK,torch", "matrix.json")
+    assert ("torch", ["LEAK-1", "LEAK-2", "LEAK-3", "LEAK-4", "LEAK-5"]) == (peers, sorted(clauses))
+    with pytest.raises(AdapterError, match="--only=PART-1 names clauses, and there is no matrix"):
+        told_apart("PART-1", None)
 
 
 def test_what_is_done_when_a_run_is_interrupted_is_there(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from reference import loaderspec
+from reference import loaderspec, loaderspec_drawing
 from tests.reference.reference_probes import Numbers, Stream, epoch, flat
 
 # torch warns where there are more workers than processors; the machine is no matter here.
@@ -63,3 +63,11 @@ def test_loading_does_not_touch_torchs_generator() -> None:
     before = torch.get_rng_state().tolist()
     load(Numbers(4), seed=3)
     assert before == torch.get_rng_state().tolist()
+
+
+def test_a_shuffled_request_is_drawn_by_weight() -> None:
+    """The second adapter draws where a shuffle is asked for, and only then (DRAW-1)."""
+    asked = dict(dataset=Numbers(5), **{**PLAIN, "world_size": 2}, weights=(0, 1, 0, 0, 0))
+    drawn = [loaderspec_drawing.load(SimpleNamespace(**{**asked, "shuffle": True, "rank": rank})) for rank in (0, 1)]
+    assert [[[1, 1], [1]], [[1, 1]]] == [epoch(each) for each in drawn]
+    assert [[0, 1], [2]] == epoch(loaderspec_drawing.load(SimpleNamespace(**asked)))

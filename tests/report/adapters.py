@@ -128,6 +128,7 @@ FAULTS = [
     Fault("no-numbers", "COUNT-7", "n1,w1,b1,keep", _YIELD, 'yield "1000"'),
     Fault("raises-after-others", "COUNT-7", "n1,w1,b1,keep,after", _LOAD, _REMEMBERS + _LOAD),
     Fault("duplicate", "PART-1", "n1,w2,b1,keep", _RETURN, "return order"),
+    Fault("unsaid-duplicate", "DRAW-6", "n1,w2,b1,keep", _RETURN, "return order", 'layout="strided"'),
     Fault("loss", "PART-2", "n1,w1,b1,keep", _RETURN, "return order[1:]"),
     Fault("loss-when-dropping", "PART-3", "n2,w2,b1,drop", _RETURN, "return []"),
     Fault("padding", "PART-4", "n1,w1,b1,keep", _RETURN, "return order * 3", 'when_keeping="pad"'),

@@ -106,7 +106,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         found = Element(tag, {name: value or "" for name, value in attrs})
         self.elements.append(found)
-        if tag not in ("meta", "link", "br"):
+        if tag not in ("meta", "link", "br", "input"):
             self._open.append(found)
 
     def handle_endtag(self, tag: str) -> None:

@@ -53,6 +53,69 @@ def test_the_keyboard_skips_to_the_content(opened: browser.Browser, files: dict[
     assert "#content" == opened.ask("location.hash")
 
 
+SHOWN = "[...document.querySelectorAll('article')].filter(each => each.offsetHeight).map(each => each.id)"
+ROWS = "[...document.querySelectorAll('.matrix tbody tr')].filter(r => r.offsetHeight).map(r => r.cells[0].innerText)"
+
+
+def search(opened: browser.Browser, words: str) -> None:
+    """Write into the search box, as a person does."""
+    opened.ask("document.querySelector('input').value = ''")
+    opened.click("input[type=search]")
+    opened.call("Input.insertText", text=words)
+
+
+def test_a_chip_shows_one_outcome(opened: browser.Browser, files: dict[str, Path]) -> None:
+    """What has another outcome is hidden, folds open for what fits, and a second press shows all again."""
+    opened.open(files["run"])
+    before = opened.ask(SHOWN)
+    opened.click('button[data-outcome="KNOWN"]')
+    assert ["case-ORDER-5"] == opened.ask(SHOWN)
+    opened.click('button[data-outcome="KNOWN"]')
+    opened.ask("document.querySelectorAll('details').forEach(each => each.open = false)")
+    assert before == opened.ask(SHOWN)
+
+
+def test_the_search_box_finds_clauses(opened: browser.Browser, files: dict[str, Path]) -> None:
+    """All words must be there; what a link leads to is shown, whatever was searched for."""
+    opened.open(files["run"])
+    search(opened, "part-1 twice")
+    assert ["case-PART-1"] == opened.ask(SHOWN)
+    assert "2 shown" == opened.ask("document.querySelector('[data-told]').textContent")
+    opened.ask("location.hash = 'case-COUNT-7'")
+    assert opened.ask(IN_SIGHT)
+
+
+def test_a_command_is_copied(opened: browser.Browser, files: dict[str, Path]) -> None:
+    """The button says that it has copied the command beside it."""
+    opened.open(files["run"])
+    opened.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    opened.ask("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve(); }")
+    opened.click("#case-PART-1 .copy")
+    assert "python loaderspec-repro/PART-1-n1,w2,b1,keep.py" == opened.ask("window.copied")
+    assert "copied" == opened.ask("document.querySelector('#case-PART-1 .copy').textContent")
+
+
+def test_a_matrix_is_narrowed_down(opened: browser.Browser, files: dict[str, Path]) -> None:
+    """By loader the other columns and parts are hidden, by clause the other rows."""
+    opened.open(files["matrix"])
+    opened.click('button[data-loader="Mine"]')
+    heads = "[...document.querySelectorAll('.matrix thead th')].filter(each => each.offsetHeight).length"
+    assert [2, True] == [opened.ask(heads), opened.ask("document.getElementById('mine-2').hidden")]
+    search(opened, "part-1")
+    assert ["PART-1"] == [each.split()[0] for each in opened.ask(ROWS)]
+
+
+def test_rows_are_stacked_on_a_small_screen(opened: browser.Browser, files: dict[str, Path]) -> None:
+    """Below 600 pixels the outcome stands below its clause, and beside it above."""
+    place = "(r => [...r.cells].map(c => c.getBoundingClientRect().top))(document.querySelector('.list tbody tr'))"
+    opened.open(files["run"], width=1280)
+    head, outcome, _ = opened.ask(place)
+    assert head == outcome
+    opened.open(files["run"], width=590)
+    head, outcome, _ = opened.ask(place)
+    assert head < outcome
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("kind", ["run", "matrix"])

@@ -4,7 +4,7 @@ import dataclasses
 import json
 
 from conformance.contract import Claims
-from conformance.report.json_report import as_json, shown_name
+from conformance.report.json_report import as_json, clause_digest, shown_name
 from conformance.trace import FIELDS, Epoch, RankRun, Run, Trace, from_json
 from conformance.trial.outcome import Outcome, Report
 from tests.report.test_text import DUPLICATE
@@ -62,6 +62,7 @@ def test_an_outcome_without_a_case() -> None:
     """A clause without a case says null, and its note."""
     assert {
         "level": "MUST",
+        "words": clause_digest("ORDER-10"),
         "status": "KNOWN",
         "exercised": 9,
         "note": "on purpose",

@@ -14,7 +14,7 @@ from tests.report.pages import TWICE, matrix, report
 def test_a_report_begins_with_its_verdict() -> None:
     """The heading, the counts, and a row for what does not hold."""
     lines = markdown(report()).split("\n")
-    assert r"## my \<loader\>.py: not green: a clause is violated" == lines[0]
+    assert r"## my \<loader\>.py: not green: 3 of 7 clauses violated, 1 not exercised" == lines[0]
     assert "| PART-1 | ✗ VIOLATED | 59 | `n1,w2,b1,keep` |" in lines
     assert r"| PART-2 | ○ NOT EXERCISED | 0 | too few \<cases\> |" in lines
     assert "- replay: `loaderspec run 'my <loader>.py' --case=PART-1-n1,w2,b1,keep`" in lines

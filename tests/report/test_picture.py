@@ -22,9 +22,9 @@ def items(found: Grid) -> list[Item]:
 
 
 def test_a_repeat_is_marked_where_it_comes_again() -> None:
-    """The first is as it should be, the second and the third are not."""
+    """The second and the third are one too many, and the first is marked to be held against them."""
     found = grid(Scenario(1, world_size=3), run([[0]], [[0]], [[0]]))
-    assert [Item(0), Item(0, "again", 2), Item(0, "again", 3)] == items(found)
+    assert [Item(0, "first"), Item(0, "again", 2), Item(0, "again", 3)] == items(found)
 
 
 def test_claimed_padding_is_no_fault() -> None:
@@ -37,14 +37,14 @@ def test_claimed_padding_is_no_fault() -> None:
 def test_more_than_claimed_padding_is_marked_as_repeats() -> None:
     """Two of three samples of a step are neither a round nor a whole step."""
     found = grid(Scenario(1, world_size=1, batch_size=3), run([[0, 0]]), PADS)
-    assert [Item(0), Item(0, "again", 2)] == items(found)
+    assert [Item(0, "first"), Item(0, "again", 2)] == items(found)
 
 
 def test_elements_of_replicated_workers_are_no_repeats() -> None:
     """Each worker yields all of them, where that is claimed; once more is once too often."""
     claims = parse_claims(dict(datasets=("iterable",), workers=True, iterable_workers="replicated"))
     found = grid(Scenario(1, num_workers=2, dataset="iterable"), run([[0], [0], [0]]), claims)
-    assert ["", "", "again"] == [item.mark for item in items(found)]
+    assert ["first", "", "again"] == [item.mark for item in items(found)]
 
 
 def test_what_is_no_sample_is_foreign() -> None:

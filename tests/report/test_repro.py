@@ -1,4 +1,4 @@
-"""The reproduction script exits 1 while the fault lives, 0 when it is mended and 2 when it can't tell, on its own."""
+"""The reproduction script exits 1 while the bug is there, 0 once it is fixed and 2 when it can't tell, on its own."""
 
 import os
 import subprocess
@@ -65,9 +65,9 @@ def test_a_script_tells_the_fault_from_its_mend(fault: Fault, tmp_path: Path, mo
 
 def test_every_clause_has_a_check() -> None:
     """No clause of loaders can be violated without a script, and no check of chapters 1 to 3 is without a clause."""
-    # A case of a model, a launch, a loop, a pipeline or of what is chosen has no script: `replay` shows it. So with a
-    # restart as another.
-    without = ("device", "launch", "loop", "pipeline", "resume", "batches", "streams", "subsets", "mixtures")
+    # A case of a model, a launch, a loop or a pipeline has no script: `replay` shows it. So with a restart as another.
+    without = ("device", "launch", "loop", "pipeline", "resume", "equal", "draws", "alone", "peek", "endless")
+    without += ("batches", "streams", "subsets", "mixtures")
     # What a hook was called for is seen in the suite's own log.
     unscripted = {"WORK-18", "WORK-19"}
     assert {name for name, clause in CLAUSES.items() if clause.family not in without} - unscripted <= set(CHECKS)
@@ -138,6 +138,16 @@ def test_a_script_asks_for_the_claims_it_is_not_given(duplicate: tuple[Path, Cas
     """Without claims the implementation is asked, and the script is the same."""
     _, case, claims = duplicate
     assert script(case, "mine.py", claims) == script(case, "mine.py")
+
+
+def test_a_script_begins_with_what_a_person_looks_for(duplicate: tuple[Path, Case, Claims]) -> None:
+    """The loader, the loop and the assertion take fifty lines with the docstring; what scripts share stands below."""
+    _, case, claims = duplicate
+    above, _, below = script(case, "mine.py", claims).partition("# --- What all scripts share")
+    parts = ("IMPLEMENTATION = 'mine.py'", "def read(", "def check(")
+    assert sorted(parts, key=above.index) == list(parts)
+    assert len(above.splitlines()) <= 50
+    assert len(below.splitlines()) <= 150
 
 
 def test_a_script_needs_nothing_of_this_package(duplicate: tuple[Path, Case, Claims], tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from conformance.contract import Claims
 from conformance.loader.scenario import Scenario
-from conformance.report.html.element import Html, element, joined
+from conformance.report.html.clause import folded
+from conformance.report.html.element import Html, command, element, joined
 from conformance.report.html.picture import drawn
 from conformance.report.picture import MOST_RUNS, pictures
 from conformance.report.stored import Row, StoredCase
@@ -12,8 +13,11 @@ _MOST_NUMBERS, _MOST_ROWS = 12, 40
 _RIGHT = "right "
 
 
-def case_section(row: Row, case: StoredCase, anchor: str, title: str, claims: Claims) -> Html:
-    """The whole case under a heading of the third rank; `anchor` is the id that links lead to."""
+def case_section(row: Row, case: StoredCase, anchor: str, title: str, claims: Claims, in_full: bool = True) -> Html:
+    """The whole case under a heading of the third rank; `anchor` is the id that links lead to.
+
+    `in_full`: with the clause's example, its reason and how it is judged, in a fold.
+    """
     fields: list[tuple[str, str]] = [
         ("clause", row.sentence),
         ("smallest case" if not case.reason else "stored case", case.title),
@@ -23,8 +27,8 @@ def case_section(row: Row, case: StoredCase, anchor: str, title: str, claims: Cl
     ]
     told = [(name, Html(element("dd", text))) for name, text in fields]
     if case.script:
-        told.append(("script", element("dd", element("code", case.script), " (the run has written it)")))
-    told.append(("replay", element("dd", element("code", case.replay))))
+        told.append(("script", element("dd", command(case.script), "")))
+    told.append(("replay", element("dd", command(case.replay))))
     if case.issue:
         told.append(("issue", element("dd", linked(case.issue, case.issue))))
     return element(
@@ -36,9 +40,12 @@ def case_section(row: Row, case: StoredCase, anchor: str, title: str, claims: Cl
         _picture(case.trace, claims),
         *_values(case.trace),
         _rest(case.trace),
+        *([folded(row.clause, f"{row.clause}: the example, why, and how it is judged")] if in_full else []),
         id=anchor,
         class_="case",
         aria_label=title,
+        data_item=True,
+        data_outcome=row.status,
     )
 
 
@@ -50,7 +57,7 @@ def linked(address: str, words: str) -> Html:
 
 
 def _picture(trace: Trace, claims: Claims) -> Html:
-    # Who trains, launches or pipes has no steps of samples to be drawn.
+    # What trains, launches or pipes has no steps of samples to be drawn.
     if not isinstance(trace.scenario, Scenario):
         failures = [f"rank {rank.rank} {rank.failure.sentence()}" for _, rank in _ranks(trace) if rank.failure]
         return joined([element("p", failure, class_="bad") for failure in failures])

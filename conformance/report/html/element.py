@@ -6,7 +6,7 @@
 from collections.abc import Iterable
 from html import escape
 
-_EMPTY = ("meta", "link", "br")
+_EMPTY = ("meta", "link", "br", "input")
 
 
 class Html(str):
@@ -24,6 +24,14 @@ def element(name: str, *children: str, **attributes: str | bool | None) -> Html:
 def joined(children: Iterable[str], between: str = "") -> Html:
     """The children as one piece."""
     return Html(between.join(child if isinstance(child, Html) else escape(child, quote=False) for child in children))
+
+
+def command(text: str) -> Html:
+    """A command with a button that copies it."""
+    copies = element(
+        "button", "copy", type="button", class_="copy", data_copies=True, disabled=True, aria_label=f"copy {text}"
+    )
+    return element("span", element("code", text), " ", copies, class_="command")
 
 
 def hidden(text: str) -> Html:

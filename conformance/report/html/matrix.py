@@ -7,18 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.report.html.case import linked
+from conformance.report.html.clause import folded
 from conformance.report.html.element import Html, element, joined, signed
-from conformance.report.html.page import (
-    KINDS,
-    WORDS,
-    anchor_of,
-    cases,
-    clause_tables,
-    document,
-    outcome,
-    promises,
-    receipt,
-)
+from conformance.report.html.listed import anchor_of, clause_tables, groups
+from conformance.report.html.outcomes import KINDS, WORDS, chip, chips, outcome, tools
+from conformance.report.html.page import Section, document, promises, receipt
 from conformance.report.matrix import Matrix, PeerColumn, matrix
 from conformance.report.spec_text import in_short
 from conformance.report.stored import SIGNS, Row
@@ -28,15 +21,16 @@ def matrix_page(data: Mapping[str, Any]) -> str:
     """The page of a matrix. NoReport if the data is none."""
     found = matrix(data)
     sections = [
-        ("peers", "Loaders", _peers(found)),
-        ("matrix", "Clauses", joined([_legend(), _table(found)])),
-        *((peer.slug, peer.name, _peer(peer)) for peer in found.judged),
+        Section("peers", "Loaders", _peers(found)),
+        Section("matrix", "Clauses", joined([_staleness(found), _tools(found), _legend(), _table(found)])),
+        *(Section(peer.slug, peer.name, _peer(peer), peer.name) for peer in found.judged),
+        Section("texts", "What the clauses say", _texts(found)),
     ]
     return document("What data loaders deliver, clause by clause", sections, found.circumstances)
 
 
 def _peers(found: Matrix) -> Html:
-    """Who was judged, in which version, with what result."""
+    """The loaders that were judged, in which version, with what result."""
     heads = element("tr", *(element("th", head, scope="col") for head in ("loader", "result")))
     rows = []
     for peer in found.peers:
@@ -49,15 +43,46 @@ def _peers(found: Matrix) -> Html:
     return joined([told, element("table", caption, element("thead", heads), element("tbody", *rows), class_="peers")])
 
 
+def _staleness(found: Matrix) -> Html:
+    if not found.stale:
+        return Html()
+    told = [f"{clause}: {', '.join(names)}" for clause, names in found.stale.items()]
+    cells = element(
+        "details", element("summary", "Which cells"), element("ul", *(element("li", each) for each in told))
+    )
+    return element("div", element("p", found.staleness.replace("`", "")), cells, class_="staleness")
+
+
+def _tools(found: Matrix) -> Html:
+    loaders = [element("li", chip("loader", peer.name, Html(peer.name), peer.title)) for peer in found.judged]
+    rows = [row for peer in found.judged if peer.report for row in peer.report.rows if row.clause in found.clauses]
+    counts = ((status, sum(row.status == status for row in rows)) for status in SIGNS)
+    return tools(
+        element("ul", *loaders, class_="counts", aria_label="loaders: press one to see it alone"),
+        chips((status, number) for status, number in counts if number),
+    )
+
+
+def _texts(found: Matrix) -> Html:
+    return joined([element("div", folded(clause, clause), id=f"text-{clause}") for clause in found.clauses])
+
+
 def _legend() -> Html:
     entries = [element("li", outcome(status, f"{status}: {WORDS[status]}")) for status in SIGNS]
+    entries.append(element("li", "old: judged by earlier words of the clause; ?: the clause is newer than the report"))
     return element("details", element("summary", "What the signs mean"), element("ul", *entries))
 
 
 def _table(found: Matrix) -> Html:
     heads = [element("th", "clause", scope="col")]
-    heads += [element("th", element("a", peer.name, href=f"#{peer.slug}"), scope="col") for peer in found.judged]
-    body = [element("tr", _clause(clause), *(_cell(peer, clause) for peer in found.judged)) for clause in found.clauses]
+    heads += [
+        element("th", element("a", peer.name, href=f"#{peer.slug}"), scope="col", data_loader=peer.name)
+        for peer in found.judged
+    ]
+    body = [
+        element("tr", _clause(clause), *(_cell(peer, clause) for peer in found.judged), data_item=True)
+        for clause in found.clauses
+    ]
     table = element(
         "table",
         element("caption", "Each cell leads to its case, or to what was judged", class_="heard"),
@@ -70,16 +95,24 @@ def _table(found: Matrix) -> Html:
 
 def _clause(clause: str) -> Html:
     words = element("span", in_short().get(clause, ""), class_="small words")
-    return element("th", element("span", clause, class_="id"), " ", words, scope="row")
+    link = element("a", clause, href=f"#text-{clause}", class_="id")
+    return element("th", link, " ", words, scope="row", data_words=True)
 
 
 def _cell(peer: PeerColumn, clause: str) -> Html:
     row = peer.row(clause)
-    if row is None or row.status == "NOT CLAIMED":
-        return element("td", signed(SIGNS["NOT CLAIMED"], "not claimed", "none"), class_="quiet")
-    words = f"{peer.name}, {clause}: {row.status}{_case_of(row)}"
+    status = row.status if row else "NOT CLAIMED"
+    where = {"data_loader": peer.name, "data_outcome": status}
+    stale = " stale" if peer.is_stale(clause) else ""
+    old = ", judged by earlier words of the clause" if stale else ""
+    if row is None:
+        return element("td", signed("?", "not judged: the clause is newer", "none"), class_="quiet stale", **where)
+    if row.status == "NOT CLAIMED":
+        told = signed(SIGNS[status], f"not claimed{old}", "none")
+        return element("td", told, class_=f"quiet{stale}", **where)
+    words = f"{peer.name}, {clause}: {row.status}{_case_of(row)}{old}"
     link = element("a", SIGNS[row.status], href=f"#{_target(peer, row)}", aria_label=words, title=words)
-    return element("td", link, class_=KINDS[row.status])
+    return element("td", link, class_=f"{KINDS[row.status]}{stale}", **where)
 
 
 def _case_of(row: Row) -> str:
@@ -99,9 +132,9 @@ def _peer(peer: PeerColumn) -> Html:
             element("p", f"{peer.title}. {peer.verdict}."),
             element("h3", f"{peer.name}: what you may rely on"),
             promises(peer.report),
-            *cases(peer.report, prefix, peer.name),
+            *groups(peer.report.rows, peer.report, prefix, peer.name, in_full=False),
             element("h3", f"{peer.name}: clauses"),
-            clause_tables(peer.report, prefix),
+            clause_tables(peer.report, prefix, in_full=False),
             element("details", element("summary", "How it was judged"), receipt(peer.report)),
         ]
     )

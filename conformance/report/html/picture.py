@@ -1,13 +1,14 @@
 """The picture as a table: decides how a cell of ranks x steps is seen and heard.
 
-A mark is a sign, a border and a colour, and words for who hears the page.
+A mark is a sign, a border and a colour, and words for those who hear the page.
 """
 
 from conformance.report.html.element import Html, element, hidden, joined
 from conformance.report.picture import Cell, Grid, Item, Line, RunPicture, marks_in
 
-# A mark's sign behind the sample, and what it means.
+# A mark's sign after the sample, and what it means.
 _LEGEND = {
+    "first": ("×1", "came for the first time, and comes again in this epoch"),
     "again": ("×2", "came for the 2nd (3rd, ...) time in this epoch"),
     "padded": ("+", "came again, as padding that is claimed"),
     "foreign": ("?", "no sample of the dataset"),
@@ -21,11 +22,12 @@ def drawn(runs: tuple[RunPicture, ...]) -> Html:
     return joined([*(_run(run, alone=len(runs) == 1) for run in shown), _legend(marks_in(runs))])
 
 
-def _legend(marks: set[str]) -> Html:
+def _legend(marks: dict[str, Item | None]) -> Html:
+    """The marks of the case, each with a sample of it that bears the mark."""
     entries = [
-        element("li", element("span", f"3 {sign}", class_=f"sample {name}"), f" {words}")
-        for name, (sign, words) in _LEGEND.items()
-        if name in marks and name != "differs"
+        element("li", _item(example), f" {words}")
+        for name, (_, words) in _LEGEND.items()
+        if (example := marks.get(name)) is not None
     ]
     if "differs" in marks:
         entries.append(element("li", " ".join(_LEGEND["differs"])))
@@ -58,7 +60,7 @@ def _grid(grid: Grid, run: str) -> Html:
         element("tbody", *body),
         class_="grid",
     )
-    # It can be wider than the page; who has no mouse scrolls it with the keys.
+    # It can be wider than the page; without a mouse it is scrolled with the keys.
     label = f"delivery, run {run}, {grid.title}"
     return element("div", table, class_="scroll", tabindex="0", role="region", aria_label=label)
 
@@ -96,5 +98,9 @@ def _heard(cell: Cell) -> str:
 def _item_heard(item: Item) -> str:
     if item.mark == "foreign":
         return f"{item.index} is no sample"
-    words = {"again": f", time {item.time} in this epoch", "padded": ", repeated as padding"}
+    words = {
+        "first": ", which comes again",
+        "again": f", time {item.time} in this epoch",
+        "padded": ", repeated as padding",
+    }
     return f"sample {item.index}{words.get(item.mark, '')}"

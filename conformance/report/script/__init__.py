@@ -1,6 +1,6 @@
 """What a reproduction script is made of.
 
-The suite calls nothing of this: `repro.py` copies these functions into a script, behind the constants of one case. So
+The suite calls nothing of this: `repro.py` copies these functions into a script, after the constants of one case. So
 they use the standard library alone, and what they share by name across files is in one file there. Each rank has a
 process of its own, since the fault may be a hang, a death, a hash seed or the state of a global generator.
 

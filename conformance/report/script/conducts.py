@@ -103,7 +103,7 @@ def look_at_types(loader: Any, decode: Any, numbers: Any, noted: dict[str, Any])
 
 
 def watch_memory(loader: Any, decode: Any, numbers: Any, noted: dict[str, Any]) -> None:
-    """Read 8 epochs and 32 more, and as many again and again while memory grows; note the least that came with 32."""
+    """Read 8 epochs and 32 more, and as many more as long as memory grows; note the least that came with 32."""
     held: list[int] = []
     noted["grown"] = limit = 16 * SAMPLES * 2**16
     for number in range(104):

@@ -63,7 +63,7 @@ def close_loader(loader: Any) -> None:
 
 def failure_of(error: BaseException) -> dict[str, str]:
     """An exception in words: its type, and the line that the probe wrote, or the first one."""
-    # Its frames hold the iterator, which must be gone when the consumer lets go of it.
+    # Its frames hold the iterator, which must be gone when the consumer releases it.
     traceback.clear_frames(error.__traceback__)
     name, lines = type(error).__name__, str(error).strip().splitlines() or [""]
     text = next((line for line in lines if line.endswith("is broken on purpose")), lines[0])

@@ -1,7 +1,7 @@
 """The end of a process, and an interrupt: decides how both come about, as `loader/endings.py` does. Linux only.
 
 The process that ends is forked from the rank's. What an interpreter does at its end is done by hand: threads that are
-no daemons are joined, exit handlers run, what is alive is let go of.
+no daemons are joined, exit handlers run, what is alive is released.
 """
 
 import atexit
@@ -38,7 +38,7 @@ def interrupt_once(index: int) -> None:
 
 
 def within(seconds: float, happened: Callable[[], Any]) -> bool:
-    """Whether something happens in so many seconds."""
+    """Whether something happens in this many seconds."""
     deadline = time.monotonic() + seconds
     while not (there := bool(happened())) and time.monotonic() < deadline:
         time.sleep(0.005)

@@ -9,7 +9,6 @@ import os
 import random
 import sys
 import tempfile
-import traceback
 from dataclasses import make_dataclass
 from typing import Any
 
@@ -94,37 +93,6 @@ def seed_generators(seed: int) -> None:
         sys.modules["numpy"].random.seed(seed)
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(seed)
-
-
-def read_epochs(load: Any, decode: Any, request: Any, numbers: Any) -> dict[str, Any]:
-    """Read one rank's loader, epoch after epoch, and note what it delivers or how it fails."""
-    noted: dict[str, Any] = {"epochs": [], "failure": None}
-    kind = "raised"
-    noted["before"] = generator_states()  # only: states
-    try:
-        loader = load(request)
-        if not hasattr(loader, "__iter__") and not hasattr(loader, "__getitem__"):  # only: failures
-            kind = "unusable"  # only: failures
-        for number in numbers:
-            if hasattr(loader, "set_epoch"):  # only: set_epoch
-                loader.set_epoch(number)  # only: set_epoch
-            epoch: dict[str, Any] = {"number": number, "steps": [], "length": length_of(loader)}
-            # What came before a failure is told as well.
-            noted["epochs"].append(epoch)
-            for batch in loader:
-                kind = "undecodable"  # only: failures
-                epoch["steps"].append([int(value) - 1000 for value in decode(batch)])
-                kind = "raised"  # only: failures
-                if len(epoch["steps"]) > 100 + 10 * len(request.dataset):  # only: failures
-                    kind = "endless"  # only: failures
-                    raise RuntimeError("far more steps than the dataset can fill")  # only: failures
-        for name in [name for name in ("close", "shutdown", "terminate") if hasattr(loader, name)][:1]:  # only: close
-            getattr(loader, name)()  # only: close
-    except (Exception, SystemExit) as error:
-        traceback.print_exc()
-        noted["failure"] = {"kind": kind, "message": f"{type(error).__name__}: {error}"}
-    noted["after"] = generator_states()  # only: states
-    return noted
 
 
 def length_of(loader: Any) -> int | str | None:

@@ -13,7 +13,7 @@ SKIPS_THE_END = False
 
 
 def read_with_restart(load: Any, decode: Any, request: Any, numbers: Any) -> dict[str, Any]:
-    """Take a state while reading or, where an earlier process has left one, go on with it."""
+    """Take a state while reading or, where an earlier process has left one, continue with it."""
     noted: dict[str, Any] = {"epochs": [], "failure": None}
     state_file = Path(os.environ["STATE"])
     try:

@@ -105,7 +105,7 @@ def test_a_command_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("new", "told"),
     [
-        ("        loader.epoch and print('epoch', loader.epoch)\n" + ITER, "epoch 1, behind"),
+        ("        loader.epoch and print('epoch', loader.epoch)\n" + ITER, "epoch 1, in answer to"),
         (ITER + "        return {'it': 5} if loader.epoch else {}\n", "is no answer; this one is {}"),
     ],
 )

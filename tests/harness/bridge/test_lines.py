@@ -71,7 +71,7 @@ START = '{"version":1,"claims":{}}'
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        (["hello"], "line 1 of the command, hello, behind"),
+        (["hello"], "line 1 of the command, hello, in answer to"),
         (['{"version":2}'], "speaks version 2, and this suite 1"),
         (['{"version":1,"has":["lenght"]}'], "has 'lenght', which is none of len, set_epoch, state, merge"),
         (['{"version":1,"claims":{"shufle":"global"}}'], "the claim 'shufle' is unknown"),
@@ -117,14 +117,16 @@ def test_a_spec_without_a_command_is_an_error(spec: str) -> None:
 def test_a_check_names_the_line_that_was_wrong() -> None:
     """The first wrong line is told by its number and its text, and what was asked."""
     lines = (START, "{}", "{}", '{"step":[5]}')
-    with pytest.raises(Misspoken, match=r'line 4 of the command, \{"step": \[5\]\}, behind \{"op":"next","it":2\}'):
+    with pytest.raises(
+        Misspoken, match=r'line 4 of the command, \{"step": \[5\]\}, in answer to \{"op":"next","it":2\}'
+    ):
         checked(answering(*lines), 30.0, ignore)
 
 
 def test_a_command_that_dies_in_a_check_is_told() -> None:
     """Where the lines end too early, the last one is named."""
     dying = command(f"import sys; sys.stdin.readline(); print({START!r}, flush=True)")
-    with pytest.raises(AdapterError, match="ended behind its line 1"):
+    with pytest.raises(AdapterError, match="ended after its line 1"):
         checked(dying, 30.0, ignore)
 
 

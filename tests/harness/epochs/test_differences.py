@@ -61,7 +61,7 @@ def test_a_difference_that_is_preferred_is_named() -> None:
         "",
     )
     assert "uneven-differences" == kind
-    assert line.startswith("a sample is 3 behind the one before it, modulo 8, ")
+    assert line.startswith("a sample is 3 after the one before it, modulo 8, ")
 
 
 def test_orders_that_each_prefer_a_difference_of_their_own_are_named() -> None:

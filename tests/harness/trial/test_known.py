@@ -66,7 +66,7 @@ def judged(known: dict[str, Any], load: Any = doubles, clauses: tuple[str, ...] 
         ({"PART-1": dict(ENTRY, case=7)}, "the case '7' names no clause"),
         (
             {"PART-1": dict(ENTRY, until="2026-05-31")},
-            "expired on 2026-05-31; mend the loader, or give the entry a later",
+            "expired on 2026-05-31; fix the loader, or give the entry a later",
         ),
         ({"PART-1": dict(ENTRY, until=datetime.date(2026, 5, 31))}, "expired on 2026-05-31"),
         ({"PART-1": dict(ENTRY, until=datetime.datetime(2026, 5, 31, 12))}, "expired on 2026-05-31"),

@@ -127,7 +127,7 @@ def test_the_length_is_the_datasets_where_that_is_the_accessors() -> None:
     """Where items are cut anew nobody knows it, unless a loader tells how many samples come (ASYNC-10)."""
     with running(Items(5)) as made:
         assert len(made) == 5
-    with running(Items(5), rebatched_size=4) as made, pytest.raises(TypeError, match="cut anew"):
+    with running(Items(5), rebatched_size=4) as made, pytest.raises(TypeError, match="cut again"):
         len(made)
     with running(Resets()) as made, pytest.raises(TypeError):
         len(made)

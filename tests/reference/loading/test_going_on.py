@@ -193,7 +193,7 @@ def test_an_order_that_nobody_can_repeat_is_refused() -> None:
     """Without a random seed the order belongs to the loader that drew it."""
     _, state = _read(_loader(seed=None, shuffle=True), 1)
     torch.manual_seed(1)
-    with pytest.raises(ValueError, match="build the loader as it was, or begin the epoch anew"):
+    with pytest.raises(ValueError, match="build the loader as it was, or begin the epoch again"):
         _loader(seed=None, shuffle=True).load_state_dict(state)
 
 

@@ -107,6 +107,7 @@ CHECKS: dict[str, Check] = {
     "LEAK-3": faults.nothing_left,
     "LEAK-4": faults.nothing_left,
     "LEAK-5": faults.memory_does_not_grow,
+    "DRAW-6": partition.nothing_twice,
 }
 
 # A run that raises, hangs or dies is the fault itself here; under any other clause it is no answer.

@@ -1,12 +1,18 @@
 """What the checks of all chapters count."""
 
 from collections import Counter
+from collections.abc import Iterable
 from types import SimpleNamespace
 
 
 def epochs_of(ranks: list[SimpleNamespace]) -> list[tuple[SimpleNamespace, ...]]:
     """Epoch by epoch, what each rank delivered."""
     return list(zip(*(rank.epochs for rank in ranks), strict=True))
+
+
+def first_sentence(sentences: Iterable[str]) -> str:
+    """The first one that says something, or ""."""
+    return next(filter(None, sentences), "")
 
 
 def samples_of(epoch: SimpleNamespace) -> list[int]:

@@ -14,7 +14,7 @@ from conformance.report.script.checks.partition import (
 
 
 def dataset_order(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
-    """ORDER-1: unshuffled, the samples of a rank ascend; padding may start again behind them."""
+    """ORDER-1: unshuffled, the samples of a rank ascend; padding may start again after them."""
     for epochs in epochs_of(runs["main"]):
         times = times_of(case, epochs)
         for rank, epoch in enumerate(epochs):
@@ -75,8 +75,8 @@ def deviations(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]) -> tu
 
 def same_order(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
     """ORDER-5, ORDER-8, ORDER-9: both runs give the same order."""
-    main, other = runs.values()
-    for rank, (first, second) in enumerate(zip(main, other, strict=True)):
+    one, other = runs.values()
+    for rank, (first, second) in enumerate(zip(one, other, strict=True)):
         # Where the second run begins at a later epoch, the last ones are compared.
         for here, there in zip(reversed(first.epochs), reversed(second.epochs), strict=False):
             same_samples = sorted(samples_of(here)) == sorted(samples_of(there))
@@ -91,10 +91,10 @@ def orders_of(ranks: list[SimpleNamespace]) -> list[str]:
 
 
 def beyond_chance(case: SimpleNamespace, ranks: list[SimpleNamespace], ways: int, coincidences: int) -> bool:
-    """Whether a fair shuffle does so, in one of so many ways, less than once in 10^9 runs."""
+    """Whether a fair shuffle does so, in one of this many ways, less than once in 10^9 runs."""
     first = [samples_of(epoch) for epoch in epochs_of(ranks)[0]]
-    delivered = min(case.samples, len({index for samples in first for index in samples}))
-    choices = lgamma(case.samples + 1) - lgamma(case.samples - delivered + 1) if case.in_order else 0.0
+    came = min(case.samples, len({index for samples in first for index in samples}))
+    choices = lgamma(case.samples + 1) - lgamma(case.samples - came + 1) if case.in_order else 0.0
     if case.shuffle_claim == "buffered":
         # Even a buffer of two chooses at each sample but the last.
         choices = max(0, max(map(len, first)) - 1) * log(2)
@@ -112,10 +112,10 @@ def epochs_differ(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]])
 
 def seeds_differ(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
     """ORDER-7: another seed gives another order."""
-    main, other = orders_of(runs["main"]), orders_of(runs["seed+1"])
-    equal = sum(here == there for here, there in zip(main, other, strict=True))
-    if equal and beyond_chance(case, runs["main"], comb(len(main), equal), equal):
-        return f"{equal} of {len(main)} epochs have the same order with the next seed"
+    one, other = orders_of(runs["main"]), orders_of(runs["seed+1"])
+    equal = sum(here == there for here, there in zip(one, other, strict=True))
+    if equal and beyond_chance(case, runs["main"], comb(len(one), equal), equal):
+        return f"{equal} of {len(one)} epochs have the same order with the next seed"
     return ""
 
 

@@ -2,24 +2,20 @@
 
 from types import SimpleNamespace
 
-from conformance.report.script.checks.common import epochs_of, missing_from, samples_of, times_of
+from conformance.report.script.checks.common import epochs_of, first_sentence, missing_from, samples_of, times_of
 
 
 def nothing_twice(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
-    """PART-1: no sample comes twice beyond the padding that is claimed."""
-    for epochs in epochs_of(runs["main"]):
-        sentence = repeats_beyond_padding(case, epochs)
-        if sentence:
-            return sentence
-    return ""
+    """PART-1, DRAW-6: no sample comes twice beyond the padding that is claimed."""
+    return first_sentence(repeats_beyond_padding(case, epochs) for epochs in epochs_of(runs["main"]))
 
 
 def repeats_beyond_padding(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]) -> str:
     """Which sample comes again although no padding explains it."""
     times = times_of(case, epochs)
     repeats = times.total() - len(times)
-    delivered = sum(len(samples_of(epoch)) for epoch in epochs)
-    padding = max(-case.samples % case.world_size, delivered - case.samples) if case.policy == "pad" else 0
+    came = sum(len(samples_of(epoch)) for epoch in epochs)
+    padding = max(-case.samples % case.world_size, came - case.samples) if case.policy == "pad" else 0
     if repeats <= padding:
         return ""
     sample = min(index for index in times if times[index] > 1)
@@ -28,11 +24,7 @@ def repeats_beyond_padding(case: SimpleNamespace, epochs: tuple[SimpleNamespace,
 
 def nothing_lost(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
     """PART-2, PART-3: what is missing is less than one step of all ranks, and nothing where all is kept."""
-    for epochs in epochs_of(runs["main"]):
-        sentence = lost_beyond_dropping(case, epochs)
-        if sentence:
-            return sentence
-    return ""
+    return first_sentence(lost_beyond_dropping(case, epochs) for epochs in epochs_of(runs["main"]))
 
 
 def lost_beyond_dropping(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]) -> str:
@@ -50,23 +42,19 @@ def lost_beyond_dropping(case: SimpleNamespace, epochs: tuple[SimpleNamespace, .
 
 def padding_is_small(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
     """PART-4: padding completes the last round of ranks, or the last step of every rank, and nothing more."""
-    for epochs in epochs_of(runs["main"]):
-        sentence = too_much_padding(case, epochs)
-        if sentence:
-            return sentence
-    return ""
+    return first_sentence(too_much_padding(case, epochs) for epochs in epochs_of(runs["main"]))
 
 
 def too_much_padding(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]) -> str:
     """How much more is repeated than the last round, or the last step, needs."""
     times = times_of(case, epochs)
     repeats = times.total() - len(times)
-    delivered = sum(len(samples_of(epoch)) for epoch in epochs)
+    came = sum(len(samples_of(epoch)) for epoch in epochs)
     round_of_all = case.combined_batch * case.world_size
-    completes_last_step = not case.drop_last and delivered == round_of_all * -(-case.samples // round_of_all)
+    completes_last_step = not case.drop_last and came == round_of_all * -(-case.samples // round_of_all)
     if case.policy != "pad" or repeats < case.world_size or completes_last_step:
         return ""
-    return f"{repeats} repeats in {delivered} samples, and {case.world_size - 1} complete the last round of ranks"
+    return f"{repeats} repeats in {came} samples, and {case.world_size - 1} complete the last round of ranks"
 
 
 def nothing_foreign(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
@@ -81,11 +69,7 @@ def nothing_foreign(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]
 
 def balanced(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
     """PART-6: shards are equal; under "uneven" they differ by at most one sample (one step under drop_last)."""
-    for epochs in epochs_of(runs["main"]):
-        sentence = unbalanced(case, epochs)
-        if sentence:
-            return sentence
-    return ""
+    return first_sentence(unbalanced(case, epochs) for epochs in epochs_of(runs["main"]))
 
 
 def unbalanced(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]) -> str:
@@ -95,7 +79,7 @@ def unbalanced(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]) -> st
         return ""
     if case.policy == "uneven":
         most = case.combined_batch if case.drop_last else 1
-    # Ranks with unequal numbers of steps are another clause's matter (COUNT-5).
+    # Ranks with unequal numbers of steps are judged by another clause (COUNT-5).
     if most == 0 and len({len(epoch.steps) for epoch in epochs}) > 1:
         return ""
     sizes = [len(samples_of(epoch)) for epoch in epochs]
@@ -106,8 +90,8 @@ def unbalanced(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]) -> st
 
 def same_shard(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
     """PART-7: the same request gives the same samples in both runs."""
-    main, other = runs.values()
-    for rank, (first, second) in enumerate(zip(main, other, strict=True)):
+    one, other = runs.values()
+    for rank, (first, second) in enumerate(zip(one, other, strict=True)):
         # Where the second run begins at a later epoch, the last ones are compared.
         for here, there in zip(reversed(first.epochs), reversed(second.epochs), strict=False):
             if sorted(samples_of(here)) != sorted(samples_of(there)):

@@ -19,7 +19,7 @@ def the_rest_comes(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]
 
 
 def next_epoch_is_whole(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
-    """RESUME-2: the epoch behind the rest is the next one."""
+    """RESUME-2: the epoch after the rest is the next one."""
     if failure_in(runs["resumed"]):
         return f"after the restart the loader {failure_in(runs['resumed'])}"
     for position, _ in stopped(case, runs):
@@ -85,7 +85,7 @@ def states_are_taken(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace
 
 
 def loading_takes_effect(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
-    """RESUME-9: what is loaded into a used loader is gone on with, or refused."""
+    """RESUME-9: what is loaded into a used loader is resumed, or refused."""
     if failure_in(runs["main"]):
         return ""
     for position, expected in stopped(case, runs):
@@ -96,7 +96,7 @@ def loading_takes_effect(case: SimpleNamespace, runs: dict[str, list[SimpleNames
 
 
 def no_state_for_show(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
-    """RESUME-12: who begins anew with a state has none, or refuses it."""
+    """RESUME-12: who starts over with a state has none, or refuses it."""
     if failure_in(runs["main"]) or failure_in(runs["resumed"]):
         return ""
     for position, expected in stopped(case, runs):

@@ -58,7 +58,7 @@ def uneven_differences(orders: list[list[int]], size: int) -> str:
         if square + odd / (4 * size**2 * len(orders)) > chi_square_limit(size - 2, 7):
             at = max(range(size - 1), key=lambda at: abs(off[at]))
             times = f"{off[at] + expected:.0f} times, expected {expected:.0f}"
-            return f"modulo {size}, a sample is {at + 1} behind the one before it {times}"
+            return f"modulo {size}, a sample is {at + 1} after the one before it {times}"
     equal = sum(times * (times - 1) // 2 for each in steps for times in each.values())
     mean = len(orders) * (size + size / (size - 1) if size % 2 == 0 else size * (size - 1) / (size - 2)) / 2
     # 8 standard deviations: the variance of an order is half the number of samples, and a little more.
@@ -68,7 +68,7 @@ def uneven_differences(orders: list[list[int]], size: int) -> str:
 
 
 def chi_square_limit(freedom: int, standard_deviations: int) -> float:
-    """What a chi-square value passes as rarely as a normal one passes so many standard deviations."""
+    """What a chi-square value passes as rarely as a normal one passes this many standard deviations."""
     spread = 2 / (9 * freedom)
     return float(freedom * (1 - spread + standard_deviations * sqrt(spread)) ** 3)
 
@@ -94,7 +94,7 @@ def mixes_across_ranks(case: SimpleNamespace, runs: dict[str, list[SimpleNamespa
 
 
 def improbable(hits: int, trials: int, share: float) -> bool:
-    """Whether chance gives so many hits, or so few, less than once in 10^12 times (Chernoff's bound)."""
+    """Whether chance gives this many hits, or so few, less than once in 10^12 times (Chernoff's bound)."""
     rates = [(hits / trials, share), (1 - hits / trials, 1 - share)]
     if any(rate > 0 and expected <= 0 for rate, expected in rates):
         return True

@@ -96,7 +96,7 @@ def order_within_a_worker(case: SimpleNamespace, runs: dict[str, list[SimpleName
 
 def least_runs(samples: list[int]) -> int:
     """Into how many ascending runs a delivery can be dealt out, at least."""
-    # The last element of each run, largest first; each element goes behind the largest that is smaller.
+    # The last element of each run, largest first; each element goes after the largest that is smaller.
     ends: list[int] = []
     for index in samples:
         at = bisect_right(ends, -index)

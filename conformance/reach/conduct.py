@@ -1,0 +1,103 @@
+"""How a consumer reads in chapter 11, in a rank's process."""
+
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+
+from conformance.loader import reading
+from conformance.loader.member import Reading, read
+from conformance.loader.scenario import simpler
+from conformance.processes.calls import Stopped, called
+from conformance.reach import scenario
+from conformance.trace import Saved
+
+# What launchers tell an instance of itself.
+_LAUNCHED = {
+    **dict.fromkeys(("RANK", "LOCAL_RANK", "GLOBAL_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"), "1"),
+    **dict.fromkeys(("WORLD_SIZE", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", "PMI_SIZE"), "2"),
+}
+# With these a library would wait for the other rank.
+_MEETING = ("MASTER_ADDR", "MASTER_PORT")
+
+
+def _whole(going: Reading) -> None:
+    reading.read_epochs(going.reader, going.task.epochs, going.epochs)
+
+
+def _peek(going: Reading) -> None:
+    """Read one epoch, and note after each step how many reads there were."""
+    watch = going.watch
+    assert watch is not None
+    before = watch.count()
+    under_way = going.reader.begin(going.task.epochs[0])
+    reads = []
+    while going.reader.step(under_way):
+        reads.append(watch.count() - before)
+    going.epochs.append(under_way.epoch())
+    going.remarks.append(("peeked", " ".join(map(str, reads))))
+
+
+def _launched(going: Reading) -> None:
+    """Read a loader as ever, then another one while the environment tells of another rank."""
+    _read_plainly(going)
+    with _environment():
+        try:
+            _read_plainly(going)
+        except Stopped as stopped:
+            going.remarks.append(("launched", stopped.failure.sentence()))
+
+
+def _read_plainly(going: Reading) -> None:
+    plain = simpler(going.scenario, conduct="")
+    again = Reading(going.implementation, replace(going.task, conducts=""), plain, going.request, going.watch)
+    read(again)
+    going.epochs += again.epochs
+
+
+def _read_passes(going: Reading) -> None:
+    """Read so many steps of one iterator; take a state on the way, or begin with one."""
+    going.reader = replace(going.reader, most=sys.maxsize)
+    loader, steps = going.reader.loader, scenario.steps_to_read(going.scenario)
+    saves = going.scenario.conduct.startswith("stopped")
+    if going.task.saved:
+        mine = going.task.saved[going.task.rank]
+        called("load_state_dict", None, lambda: loader.load_state_dict(pickle.loads(mine.blob)))
+        steps, saves = steps - going.place, False
+    under_way = going.reader.begin(0)
+    try:
+        for at in range(steps + 1):
+            if saves and at == going.place:
+                blob = bytes(called("state_dict", None, lambda: pickle.dumps(loader.state_dict())))
+                going.saved.append(Saved(blob))
+            if at < steps and not going.reader.step(under_way):
+                break
+    finally:
+        going.epochs.append(under_way.epoch(left=True))
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    before = dict(os.environ)
+    for name in _MEETING:
+        os.environ.pop(name, None)
+    os.environ.update(_LAUNCHED)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+# Imported, so that a process that only reads knows what these conducts need.
+KNOWN = scenario
+CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
+    "sharded": _whole,
+    "weighted": _whole,
+    "peeking": _peek,
+    "endless": _read_passes,
+    "stopped": _read_passes,
+}
+WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]] = {"launched": _launched}
