@@ -23,6 +23,6 @@ from conformance.workers import family as workers
 __all__ = ["CHAPTERS", "CLAUSES", "FAMILIES", "Clause", "Finding", "Verdict"]
 
 # In the order of the chapters.
-for _wing in (epochs, workers, ahead, device, launch, pipelines, restarts, faults, reach, chosen, loops):
+for _wing in (epochs, workers, ahead, device, launch, pipelines, restarts, faults, chosen, reach, loops):
     CHAPTERS.extend(_wing.CHAPTERS)
     FAMILIES.update({family.name: family for family in _wing.FAMILIES})

@@ -65,9 +65,10 @@ class Request:
     one of `groups`, the group of each sample; "budget" or "at_least", so that their `sizes` add up to `budget` at most,
     or at the least. `batch_size` says nothing in the last two. `indices`, where `subsets` is claimed, are the samples
     of the dataset that are asked for, in their order: the caller's own list. `sources` are map-style datasets to be
-    mixed by their `source_weights` until one or all are exhausted, as `stop` says: one of those that `mixtures` claims.
+    mixed by their `weights` until one or all are exhausted, as `stop` says: one of those that `mixtures` claims.
     `shards` is asked for only where the claim `drops` is made: how many samples lie in each file, in their order.
-    `weights`, if they are among the hooks, say how much oftener one sample is drawn than another; None: all alike.
+    Without `sources`, `weights`, if they are among the hooks, say how much oftener one sample is drawn than another;
+    None: all alike.
     """
 
     dataset: Any
@@ -99,7 +100,6 @@ class Request:
     budget: int = 0
     indices: list[int] | None = None
     sources: tuple[Any, ...] = ()
-    source_weights: tuple[float, ...] = ()
     stop: str = ""
     shards: tuple[int, ...] = ()
     weights: tuple[float, ...] | None = None
@@ -231,11 +231,11 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "launcher": (False, True, "settings"),
     "loop": ("step", "drop"),
     "resume": (False, True, "unshuffled"),
-    "oversized": ("skip", "refuse", "alone"),
-    "stream_shuffle": ("buffered", "shards"),
     "drops": ("per-shard",),
     "sampling": ("replacement",),
     "lookahead": (0, 1),
+    "oversized": ("skip", "refuse", "alone"),
+    "stream_shuffle": ("buffered", "shards"),
     **dict.fromkeys(
         (
             "workers",
@@ -244,8 +244,8 @@ VALUES: dict[str, tuple[Any, ...]] = {
             "asynchronous",
             "elastic",
             "in_order",
-            "subsets",
             "equal_steps",
+            "subsets",
         ),
         (False, True),
     ),
@@ -283,7 +283,9 @@ def parse_claims(given: Mapping[str, Any] | None) -> Claims:
             chosen = _names_in(fields[name])
             fields[name] = tuple(choice for choice in choices if choice in chosen)
     if "ranks" in fields and fields["ranks"] is None:
-        fields["without"] = tuple(dict.fromkeys(["ranks", *fields.get("without", ())]))
+        fields["without"] = tuple(
+            choice for choice in LIMITS["without"] if choice in ("ranks", *fields.get("without", ()))
+        )
     _refuse_contradictions(fields)
     return Claims(**fields)
 

@@ -144,7 +144,7 @@ def _mixed(request: Any) -> MixedBatches:
     shares = (request.world_size, request.rank, request.drop_last)
     return MixedBatches(
         sizes,
-        request.source_weights,
+        request.weights,
         request.stop,
         request.batch_size,
         *shares,

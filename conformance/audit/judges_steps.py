@@ -9,6 +9,8 @@ from conformance.trial.words import count
 
 # What torch says of an exception in a worker, which it raises again.
 _RAISED = re.compile(r"Caught \w+ in DataLoader worker process (\d+)")
+# The line of a traceback that says what was raised.
+_NAMED = re.compile(r"[A-Za-z_][\w.]*(: |$)")
 _MOST = 300
 
 
@@ -140,12 +142,21 @@ def _ends(epoch: EpochView) -> Iterator[Finding]:
 
 
 def _failed(epoch: EpochView, who: str, steps: int, text: str) -> Finding:
-    """What was raised stands in the last line; where, in those before it."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    where = [line for line in lines if line.startswith('File "')]
-    reason = lines[-1] if lines else "an exception without a word"
-    more = (where[-1],) if where else ()
+    """What was raised stands at the end of a traceback; where, in the lines before it, of which those of libraries come
+    last.
+    """
+    reason = _reason(text)
+    where = [line.strip() for line in text.splitlines() if line.startswith('  File "')]
+    own = [line for line in where if "-packages" not in line] or where
+    more = (own[-1],) if own else ()
     return epoch.at_loop("COUNT-7", "failed", f"{who} at step {steps}: {reason[:_MOST]}", excerpt=more, worst=7)
+
+
+def _reason(text: str) -> str:
+    """The line that names the exception, of a traceback or of its words alone."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    named = [line for line in lines if _NAMED.match(line)]
+    return (named or lines or ["an exception without a word"])[-1].strip()
 
 
 def _died(epoch: EpochView, who: str, step: int, why: str) -> Finding:
@@ -161,7 +172,7 @@ def _crashed(epoch: EpochView) -> Iterator[Finding]:
     # What comes later is, on other ranks, that this one is gone.
     first, *others = sorted(crashed, key=lambda rank: epoch.epoch.ranks[rank].facts.get("crashed", 0))
     seen = epoch.epoch.ranks[first]
-    why = "".join(seen.how.removeprefix("crash: ").splitlines()[-1:])[:_MOST]
+    why = _reason(seen.how.removeprefix("crash: "))[:_MOST]
     who = f" on {_ranks(epoch, [first])}" if epoch.view.where(first) else ""
     who += f" (then on {_ranks(epoch, sorted(others))})" if others else ""
     told = f"the job ended with an exception after {count(seen.steps, 'step')}{who}: {why}"

@@ -86,7 +86,7 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
     views = [View(key, summary.groups[key], summary, same) for key in sorted(summary.groups)]
     groups = tuple(_judged(view) for view in views)
     unnamed = tuple(sorted({why for process in summary.processes for why in process.unnamed}))
-    notes = (*(f"it can't be told who samples are: {why}" for why in unnamed), *_about_the_record(summary))
+    notes = (*(f"samples can't be identified: {why}" for why in unnamed), *_about_the_record(summary))
     return Verdict(groups, notes, any(view.group.epochs for view in views), same, unnamed)
 
 
@@ -190,11 +190,12 @@ def _about_the_record(summary: Summary) -> Iterable[str]:
     elif world > len(ranks) > 0:
         lacking = sorted(set(range(world)) - set(ranks))
         yield f"rank {listed(lacking)} came, and iterated no loader that was recorded"
-    for state, words in (("cut", "was cut"), ("corrupt", "is corrupt")):
+    for state, one, several in (("cut", "was cut", "were cut"), ("corrupt", "is corrupt", "are corrupt")):
         files = [each for each in summary.processes if each.state == state and _matters(each)]
         if files:
             names = listed([_whose(each) for each in files], 3)
-            yield f"the record of {names} {words} ({files[0].why}): what came after that is not judged"
+            whose = f"record of {names} {one}" if len(files) == 1 else f"records of {names} {several}"
+            yield f"the {whose} ({files[0].why}): what came after that is not judged"
     for each in [each for each in summary.processes if each.lost][:1]:
         yield f"{_whose(each)} could not write all of its record ({each.lost[0]})"
     for limit in summary.limits:

@@ -109,7 +109,7 @@ def _mixed(scenario: ChosenScenario, watch: Watch) -> dict[str, Any]:
         return {}
     sources = tuple(Source(indices, watch) for indices in sources_of(scenario))
     stop = "all_exhausted" if ends_with_the_last(scenario) else "first_exhausted"
-    return dict(sources=sources, source_weights=weights_of(scenario), stop=stop)
+    return dict(sources=sources, weights=weights_of(scenario), stop=stop)
 
 
 def second_of(request: Request, scenario: ChosenScenario) -> Request:

@@ -93,6 +93,8 @@ def _stored(ids: list[Id], elsewhere: bool) -> tuple[int, bytes]:
     except OverflowError:
         pass
     except TypeError as error:
+        if None in ids:
+            raise Unfit("it can't be told who they are") from error
         raise Unfit(f"an id is an integer or a digest of {DIGEST_SIZE} bytes ({error})") from error
     try:
         return INT64, _packed("q", ids)  # type: ignore[arg-type]

@@ -17,8 +17,11 @@ def field_of(value: Any, name: Any, asked: str, whose: str = "an element") -> An
     `asked` is how the user asked for it: ``--id-field uid``.
     """
     try:
-        if isinstance(value, list | tuple) and str(name).isdigit():
+        array = type(value).__module__.partition(".")[0] in ("torch", "numpy")
+        if (array or isinstance(value, list | tuple)) and str(name).isdigit():
             return value[int(name)]
+        if array and name not in _columns(value):
+            raise LookupError(name)  # torch would take a word for a sequence of indices, and warn
         if hasattr(value, "__getitem__") and not hasattr(value, "_fields"):
             return value[name]
         return getattr(value, name)
@@ -31,7 +34,9 @@ def field_of(value: Any, name: Any, asked: str, whose: str = "an element") -> An
 
 def fields(value: Any) -> list[str]:
     """The names of a value's fields, as far as they are few."""
-    if isinstance(value, Mapping):
+    if _columns(value):
+        names = _columns(value)
+    elif isinstance(value, Mapping):
         names = [str(key) for key in value]
     elif hasattr(value, "_fields"):
         names = list(value._fields)
@@ -43,3 +48,8 @@ def fields(value: Any) -> list[str]:
         held = getattr(value, "__dict__", None)
         names = [name for name in held if not name.startswith("_")] if isinstance(held, dict) else []
     return names if len(names) <= _SHOWN else [*names[:_SHOWN], "..."]
+
+
+def _columns(value: Any) -> list[str]:
+    """The fields of a row of a structured array."""
+    return list(getattr(getattr(value, "dtype", None), "names", None) or ())

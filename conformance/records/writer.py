@@ -25,7 +25,7 @@ from conformance.records.place import about_this_process, token_of_this_start
 # How an epoch ended: read to its end, left by the loop, cut by --steps, or "error: ..." with what the loader raised. An
 # epoch that was left by what ended the process is told later, by a fact of its own.
 How = Literal["whole", "left", "steps"] | str
-# A block is written when it holds this many samples (256 kB of uint32), and whatever there is after this many seconds.
+# A block is written when it holds this many samples (256 kB of uint32).
 _FULL = 65_536
 
 Facts = Mapping[str, Any]

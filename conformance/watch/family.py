@@ -11,17 +11,19 @@ import time
 from pathlib import Path
 
 _LOOK = 0.05
+# A process that waits for a disk is killed only when that answers.
+_DEATH = 10.0
 
 
 class Family:
     """A process and all that it started, as they are now. A process id that is used again is told by its start."""
 
     def __init__(self, root: int) -> None:
-        everyone = dict(_everyone())
-        self._members = {root: everyone.get(root, (0, ""))[1]}
+        alive = dict(everyone())
+        self._members = {root: alive.get(root, (0, ""))[1]}
         grown = True
         while grown:
-            born = {pid: start for pid, (parent, start) in everyone.items() if parent in self._members}
+            born = {pid: start for pid, (parent, start) in alive.items() if parent in self._members}
             grown = not born.keys() <= self._members.keys()
             self._members |= born
 
@@ -33,19 +35,24 @@ class Family:
 
     def end(self, patience: float) -> None:
         """Those that SIGTERM has not ended after so many seconds are killed."""
+        if not self._gone_within(patience):
+            self.signal(signal.SIGKILL)
+            self._gone_within(_DEATH)
+
+    def _gone_within(self, patience: float) -> bool:
         until = time.monotonic() + patience
         while self._there():
             if time.monotonic() > until:
-                self.signal(signal.SIGKILL)
-                return
+                return False
             time.sleep(_LOOK)
+        return True
 
     def _there(self) -> list[int]:
-        now = dict(_everyone())
+        now = dict(everyone())
         return [pid for pid, start in self._members.items() if pid in now and now[pid][1] == start]
 
 
-def _everyone() -> list[tuple[int, tuple[int, str]]]:
+def everyone() -> list[tuple[int, tuple[int, str]]]:
     """Of each process that lives: its id, its parent's, and when it was started, in whichever unit."""
     if Path("/proc/self/stat").exists():
         found = [_from_proc(path) for path in Path("/proc").glob("[0-9]*/stat")]
@@ -62,4 +69,4 @@ def _from_proc(path: Path) -> tuple[int, tuple[int, str]] | None:
     except OSError:
         return None
     state, parent, start = fields[0], int(fields[1]), fields[19]
-    return None if state == "Z" else (int(path.parent.name), (parent, start))
+    return None if state in "ZX" else (int(path.parent.name), (parent, start))

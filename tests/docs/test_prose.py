@@ -38,5 +38,5 @@ def test_no_text_says_it(pattern: str) -> None:
     for file in FILES:
         # Code and what a command has printed are others' words, and so is a quotation.
         text = re.sub(r"(?ms)^```.*?^```|`[^`\n]*`|\"[^\"\n]*\"", "", file.read_text(encoding="utf-8"))
-        found += [f"{file.name}: {match[0]!r}" for match in re.finditer(pattern, text, re.M)]
+        found += [f"{file.relative_to(ROOT)}: {match[0]!r}" for match in re.finditer(pattern, text, re.M)]
     assert [] == found, f"say: {SAY[pattern]}"

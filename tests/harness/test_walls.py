@@ -11,8 +11,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-_OF_LOADERS = ("epochs", "workers", "ahead", "restarts", "faults", "reach", "chosen")
-WINGS = (*_OF_LOADERS, "device", "launch", "pipelines", "loops")
+WINGS = (
+    "epochs",
+    "workers",
+    "ahead",
+    "device",
+    "launch",
+    "pipelines",
+    "restarts",
+    "faults",
+    "chosen",
+    "reach",
+    "loops",
+)
 # What a room may import of the others, nearest first. What two wings need stands in `loader` (if it is about loaders)
 # or in `trial`; what a wing is asked by the middle is a field of `trial.family.Family`.
 BELOW = {

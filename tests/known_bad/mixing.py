@@ -40,7 +40,7 @@ class Mixing(Correct):
 
     def weights(self) -> tuple[float, ...]:
         """The weight of each source."""
-        return tuple(self.request.source_weights)
+        return tuple(self.request.weights)
 
     def sources(self) -> Iterator[int]:
         """Which source comes next."""

@@ -65,7 +65,8 @@ def test_a_script_tells_the_fault_from_its_mend(fault: Fault, tmp_path: Path, mo
 
 def test_every_clause_has_a_check() -> None:
     """No clause of loaders can be violated without a script, and no check of chapters 1 to 3 is without a clause."""
-    # A case of a model, a launch, a loop or a pipeline has no script: `replay` shows it. So with a restart as another.
+    # A case of a model, a launch, a loop, a pipeline or of chapter 11 has no script: `replay` shows it. So with a
+    # restart as another.
     without = ("device", "launch", "loop", "pipeline", "resume", "equal", "draws", "alone", "peek", "endless")
     without += ("batches", "streams", "subsets", "mixtures")
     # What a hook was called for is seen in the suite's own log.

@@ -70,16 +70,19 @@ Original Traceback (most recent call last):
   File "/venv/torch/utils/data/_utils/worker.py", line 349, in _worker_loop
     data = fetcher.fetch(index)
   File "/home/me/train.py", line 12, in __getitem__
-    raise ValueError("sample 7 is torn")
-ValueError: sample 7 is torn
+    return torn(index)
+  File "/venv/lib/python3.12/site-packages/torn/__init__.py", line 3, in torn
+    raise torn.Torn("sample 7 is torn")
+torn.Torn: sample 7 is torn
+  (7 of 9 bytes)
 """
 
 
-def test_what_a_worker_raised_is_told_by_its_last_line(tmp_path: Path) -> None:
-    """The worker did not die, and the line in which it raised is shown."""
+def test_what_a_worker_raised_is_told_by_the_end_of_its_words(tmp_path: Path) -> None:
+    """The worker did not die, and the user's line in which it raised is shown."""
     verdict = audited(one([[0]], how=CAUGHT)(tmp_path))
     (finding,) = verdict.findings
-    assert "worker 2 of rank 0 raised at step 1: ValueError: sample 7 is torn" == finding.sentence
+    assert "worker 2 of rank 0 raised at step 1: torn.Torn: sample 7 is torn" == finding.sentence
     assert ('File "/home/me/train.py", line 12, in __getitem__',) == finding.excerpt
 
 
@@ -139,6 +142,13 @@ def test_each_worker_of_an_iterable_dataset_has_its_own_last_batch(tmp_path: Pat
     parts[0].append([10])
     verdict = audited(job(tmp_path / "wrong", [[of_workers(parts)]], batch_size=4, **STREAM))
     assert [("BATCH-2", "sizes")] == found(verdict)
+
+
+def test_several_records_that_were_cut_are_told_as_several(tmp_path: Path) -> None:
+    """A job that hangs is ended on all ranks."""
+    for rank in range(2):
+        start(tmp_path, [whole(EVEN[rank], how="")], rank, 2, close=False)
+    assert audited(tmp_path).notes[0].startswith("the records of rank 0 and rank 1 were cut (")
 
 
 def test_ranks_that_never_came_are_the_first_line(tmp_path: Path) -> None:

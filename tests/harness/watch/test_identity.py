@@ -1,8 +1,11 @@
 """Who a sample is, as the user says it: a field or a function that is not there is no success."""
 
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from conformance.audit.text import shown
 from conformance.cli import main
@@ -76,8 +79,18 @@ def test_a_function_that_may_be_there_is_let_through(name: str, here: Path) -> N
     check_identify(name, ["python", "src/train.py"])
 
 
-@pytest.mark.parametrize("value", [{"a": 1}, [1, 2], object(), "text"])
+@pytest.mark.parametrize("value", [{"a": 1}, [1, 2], object(), "text", torch.tensor([1]), np.array([1])])
 def test_what_has_no_such_field_gets_a_sentence(value: object) -> None:
-    """Whatever it is."""
+    """Whatever it is, and without a warning of a library's."""
+    warnings.simplefilter("error")
     with pytest.raises(NoIdentity, match=r"^--id-field z: an element of type \w+ has no such field"):
         field_of(value, "z", "--id-field z")
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [({"z": 3}, "z"), ([1, 3], "1"), (torch.tensor([1, 3]), "1"), (np.array([(3,)], [("z", int)])[0], "z")],
+)
+def test_a_field_is_found(value: object, name: str) -> None:
+    """By its key or its position."""
+    assert 3 == int(field_of(value, name, "--id-field"))

@@ -37,6 +37,7 @@ RIGHT = {
     "right_equal_contents": 2,
     "right_files_of_rank": 2,
     "right_peek": 1,
+    "right_resumed": 1,
     "right_sanity_batches": 1,
     "right_stream": 2,
     "right_subset_of_rank": 2,
