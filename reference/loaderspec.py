@@ -143,13 +143,7 @@ def _mixed(request: Any) -> MixedBatches:
     sizes = [len(source) for source in request.sources]
     shares = (request.world_size, request.rank, request.drop_last)
     return MixedBatches(
-        sizes,
-        request.weights,
-        request.stop,
-        request.batch_size,
-        *shares,
-        seed=request.seed,
-        shuffle=request.shuffle,
+        sizes, request.weights, request.stop, request.batch_size, *shares, seed=request.seed, shuffle=request.shuffle
     )
 
 
