@@ -48,7 +48,9 @@ def a_few_mixtures(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
         for weighted in ("", "weighted"):
             details = "+".join(filter(None, (_RULES[rule], weighted)))
             for shuffle in shuffles:
-                yield ChosenScenario(11, "mixture", 2, 2, shuffle=shuffle, parts=3, epochs=2, details=details)
+                small = ChosenScenario(11, "mixture", 2, 2, shuffle=shuffle, parts=3, epochs=2, details=details)
+                yield small
+                yield replace(small, world_size=1, variant="again")
                 large = ChosenScenario(600, "mixture", batch_size=8, shuffle=shuffle, parts=3, details=details)
                 yield large
                 yield replace(large, world_size=2, drop_last=True, epochs=2, variant="seed+1" if shuffle else "again")

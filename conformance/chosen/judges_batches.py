@@ -37,7 +37,7 @@ def _is_judged(scenario: ChosenScenario, claims: Claims, trace: Trace, *about: s
     return usable(trace.main) and scenario.about in about
 
 
-@clause("GROUP-1", family="batches", applies=_claims("grouped"), floor=20)
+@clause("GROUP-1", family="batches", applies=_claims("grouped"), floor=20, needs=("batch_size",))
 def one_group_a_step(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
     """All samples of a step are of one group."""
     groups = groups_of(scenario)
@@ -222,7 +222,7 @@ def reads_once(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdic
 
 @clause("GROUP-9", family="batches", applies=_claims("at_least"), floor=20)
 def large_enough(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
-    """A step is as large as asked for, and ends with the sample that makes it so; a rank's last one may be smaller."""
+    """A step is as large as asked for, and ends with the sample that makes it so; a rest may be alone or in another."""
     if not _is_judged(scenario, claims, trace, "at_least"):
         return None
     sizes = sizes_of(scenario)
@@ -230,11 +230,14 @@ def large_enough(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verd
 
     def judge(epochs: Epochs) -> Finding | None:
         for rank, epoch in enumerate(epochs):
-            smaller = 0
+            smaller = larger = 0
             for step in epoch.steps:
                 total = sum(sizes[index] for index in _known(scenario, step))
                 smaller += total < scenario.budget
-                if total >= above or smaller > (0 if scenario.drop_last else 1):
+                # A rest may also be put to one of the others.
+                larger += total >= above
+                rests = 0 if scenario.drop_last else 1
+                if smaller > rests or larger > rests or total >= above + rests * scenario.budget:
                     note = f"{' '.join(map(str, step))} have {total}"
                     expected = f"{scenario.budget} or more a step, and less than {above}"
                     why = f"drop_last={scenario.drop_last}, request.sizes is {in_words(sizes)}"

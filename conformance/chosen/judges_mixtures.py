@@ -42,8 +42,7 @@ def nothing_twice(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Ver
     policy = claims.policy(scenario.drop_last)
     if policy is None or not _is_plain(scenario, trace):
         return None
-    several = scenario.world_size > 1
-    if ends_with_the_last(scenario) and several:
+    if ends_with_the_last(scenario) and _readers(scenario) > 1:
         return None
     padded = scenario.world_size * scenario.batch_size - 1 if policy == "pad" else 0
 
@@ -72,9 +71,9 @@ def stops_as_asked(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Ve
         return None
     if trace.main.failed:
         return ends(trace.main, ())
-    round_of_all = scenario.world_size * scenario.batch_size
-    # Where ranks share each source, one may have a sample more of it than another.
-    allowed = round_of_all if scenario.world_size > 1 else round_of_all - 1 if scenario.drop_last else 0
+    round_of_all = _readers(scenario) * scenario.batch_size
+    # Where ranks or workers share each source, one may have a sample more of it than another.
+    allowed = round_of_all if _readers(scenario) > 1 else round_of_all - 1 if scenario.drop_last else 0
 
     def judge(epochs: Epochs) -> Finding | None:
         counts = _counts(scenario, epochs)
@@ -120,7 +119,7 @@ def ranks_alike(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdi
     """Each rank has the same mixture, and ends with the others: by one step at the most, and by none as claimed."""
     if not _is_plain(scenario, trace) or scenario.world_size == 1:
         return None
-    most = 0 if claims.policy(scenario.drop_last) in ("drop", "pad") else 1
+    most = 0 if claims.policy(scenario.drop_last) in ("drop", "pad") else max(1, scenario.num_workers)
 
     def judge(epochs: Epochs) -> Finding | None:
         steps = [len(epoch.steps) for epoch in epochs]
@@ -154,7 +153,7 @@ def repeatable(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdic
 @clause("MIX-6", family="mixtures", applies=lambda claims: _mixes(claims) and claims.in_order, floor=4)
 def sources_in_order(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
     """Unshuffled, one rank delivers the samples of each source in their order, and again from its beginning."""
-    if scenario.shuffle or scenario.world_size > 1 or not _is_plain(scenario, trace):
+    if scenario.shuffle or _readers(scenario) > 1 or not _is_plain(scenario, trace):
         return None
 
     def judge(epochs: Epochs) -> Finding | None:
@@ -215,6 +214,11 @@ def is_too_small(scenario: ChosenScenario, claims: Claims) -> bool:
     """Whether a loader may refuse sources that are so small."""
     least = claims.least_samples(scenario.world_size, scenario.combined_batch)
     return min(map(len, sources_of(scenario))) < max(1, least)
+
+
+def _readers(scenario: ChosenScenario) -> int:
+    """The ranks and workers that may each have a part of each source."""
+    return scenario.world_size * max(1, scenario.num_workers)
 
 
 def _is_restarted(scenario: ChosenScenario) -> bool:

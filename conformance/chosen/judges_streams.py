@@ -118,8 +118,9 @@ def datasets_hear_of_epochs(scenario: ChosenScenario, claims: Claims, trace: Tra
                 continue
             exercised = True
             if not heard or any(each != number for each in heard):
-                what = f"was read as one of the epochs {' '.join(map(str, heard))}" if heard else "was not read"
-                line = f"rank {rank.rank}, epoch {number}: the dataset {what.replace('-1', 'none')}"
+                known = ", ".join(str(each) if each >= 0 else "none" for each in sorted({*heard}))
+                what = f"was read as epoch {known}" if heard else "was not read"
+                line = f"rank {rank.rank}, epoch {number}: the dataset {what}"
                 why = 'the hook "set_epoch" is claimed: request.dataset.set_epoch says which order it has'
                 return [Finding("not-told", f"a dataset that knows it is epoch {number}", (line,), why)]
     return [] if exercised else None

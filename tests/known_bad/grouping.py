@@ -156,12 +156,25 @@ class DealsStepsOutByLength(Choosing):
         return steps
 
 
+class PutsTheRestToTheLast(Choosing):
+    """A rest that is too small is put to the last step, which is then larger than it need be."""
+
+    def reaching(self, order: list[int]) -> list[list[int]]:
+        """No step is too small, unless there is only one."""
+        steps = super().reaching(order)
+        if len(steps) > 1 and self.size(steps[-1]) < self.request.budget:
+            rest = steps.pop()
+            steps[-1] = steps[-1] + rest
+        return steps
+
+
 CORRECT_GROUPING: tuple[type[Correct], ...] = (
     Choosing,
     RefusesTheLarge,
     LeavesTheLargeAlone,
     PadsEachGroup,
     DealsStepsOutByLength,
+    PutsTheRestToTheLast,
 )
 
 
@@ -331,7 +344,7 @@ class StopsShort(KnownBadChoosing):
 class GoesOnTooLong(KnownBadChoosing):
     """A step that is large enough takes as much again. (No public report.)"""
 
-    clause, smallest = "GROUP-9", "n2,w1,b1,keep,at-least,t1"
+    clause, smallest = "GROUP-9", "n4,w1,b1,keep,at-least,t1"
 
     def reaching(self, order: list[int]) -> list[list[int]]:
         steps = super().reaching(order)
