@@ -81,7 +81,8 @@ class Late:
         read_epochs(self.reader, self.numbers[len(before) + 1 :], self.epochs)
 
     def begin_late(self) -> None:
-        """Make the first iterator when the loader has become quiet."""
+        """Make the first iterator when the loader has become quiet; a trainer asks for its length before that."""
+        length_of(self.reader.loader)
         self.remarks.append(("before", str(quiet(self.watch, self.going.scenario.reads_before))))
         read_epochs(self.reader, self.numbers, self.epochs)
 
