@@ -61,7 +61,7 @@ class TakesARankFromItsEnvironment(KnownBad):
 
     claims, families = ALONE, ("alone",)
     clause, smallest = "ALONE-1", "n2,w1,b1,keep,launched"
-    report = "Lightning-AI/litData#249"
+    report = "Lightning-AI/litData#368"
 
     def shard(self, order: list[int]) -> list[int]:
         rank, ranks = (int(os.environ.get(name, usual)) for name, usual in (("RANK", "0"), ("WORLD_SIZE", "1")))

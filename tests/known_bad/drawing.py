@@ -75,7 +75,7 @@ class DrawsTwiceAsMany(BadDrawing):
     """A list is drawn for each rank, and all of them are one that is shared out."""
 
     clause, smallest = "DRAW-1", "n2,w2,b1,keep,shuffle"
-    report = "pytorch/pytorch#23430"
+    report = "Lightning-AI/pytorch-lightning#3716"
 
     def shuffled(self, order: list[int], generator: Random) -> list[int]:
         return super().shuffled(order * self.request.world_size, generator)
@@ -102,10 +102,9 @@ class RoundsWeightsUp(BadDrawing):
 
 
 class ForgetsItsWeights(BadDrawing):
-    """Weights are read as yes or no."""
+    """Weights are read as yes or no. (No public report.)"""
 
     clause, smallest = "DRAW-3", "n3,w1,b1,keep,shuffle,e8,x20,weighted"
-    report = "ufoym/imbalanced-dataset-sampler#8"
 
     def weights(self, order: list[int]) -> list[float] | None:
         weights = super().weights(order)
@@ -116,7 +115,7 @@ class WeighsItsShardAlone(BadDrawing):
     """Each rank draws from its own shard by weight, so that a sample's chance hangs on its neighbours."""
 
     clause, smallest = "DRAW-3", "n4,w4,b1,keep,shuffle,e8,x20,weighted"
-    report = "catalyst-team/catalyst#1196"
+    report = "Project-MONAI/MONAI#1742"
 
     def order(self) -> list[int]:
         return list(range(len(self.request.dataset)))
@@ -146,7 +145,7 @@ class DrawsAlikeOnEachRank(BadDrawing):
     """Each rank draws by the same seed."""
 
     clause, smallest = "DRAW-4", "n5,w3,b1,keep,shuffle,e3,x2"
-    report = "pytorch/pytorch#23430"
+    report = "EPFL-VILAB/omnidata-paper-code-dump#5"
 
     def shard(self, order: list[int]) -> list[int]:
         return order[: len(super().shard(order))] if self.request.shuffle else super().shard(order)
@@ -156,7 +155,7 @@ class DrawsAlikeInEachEpoch(BadDrawing):
     """The epoch does not go into the seed."""
 
     clause, smallest = "DRAW-4", "n6,w1,b1,keep,shuffle,e3,x2"
-    report = "Lightning-AI/pytorch-lightning#9371"
+    report = "Lightning-AI/pytorch-lightning#21454"
 
     def mixed_seed(self) -> int:
         return mix(self.request.seed)
@@ -166,7 +165,7 @@ class DrawsFromTheCallersGenerator(BadDrawing):
     """What is drawn follows from the caller's global generator, seeded or not."""
 
     clause, smallest = "DRAW-5", "n2,w1,b1,keep,shuffle,random-state"
-    report = "huggingface/transformers#25789"
+    report = "huggingface/transformers#15961"
 
     def mixed_seed(self) -> int:
         return mix(super().mixed_seed(), random.getstate()[1][:4])
@@ -188,7 +187,7 @@ class DrawsInSilence(KnownBad):
 
     claims: ClassVar[dict[str, Any]] = dict(shuffle="global", epochs="set_epoch")
     clause, smallest = "DRAW-6", "n3,w1,b1,keep,shuffle"
-    report = "pytorch/pytorch#11904"
+    report = "fchollet/deep-learning-with-python-notebooks#68"
 
     def policy(self) -> str:
         return "uneven"

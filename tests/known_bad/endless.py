@@ -93,7 +93,7 @@ class EndsAfterTwoPasses(Passes, KnownBad):
     """After two passes the iterator ends."""
 
     clause, smallest = "ENDLESS-1", "n1,w1,b1,keep,e3,endless"
-    report = "mosaicml/streaming#686"
+    report = "CSAILVision/semantic-segmentation-pytorch#101"
 
     def __iter__(self) -> Iterator[Any]:
         for step in super().__iter__():
@@ -117,7 +117,7 @@ class LoopsByItself(Passes, KnownBad):
 
     claims = claim(ENDLESS, when_keeping="uneven", shuffle=None)
     clause, smallest = "ENDLESS-2", "n3,w2,b1,keep,e2,endless"
-    report = "facebookresearch/fairseq#2347"
+    report = "NVIDIA-NeMo/Megatron-Bridge#5944"
 
     def policy(self) -> str:
         return "uneven"
@@ -128,7 +128,7 @@ class LosesTheRestOfEachPass(Passes, KnownBad):
 
     claims = claim(ENDLESS, when_keeping="uneven", when_dropping="drop")
     clause, smallest = "ENDLESS-2", "n3,w1,b2,keep,endless"
-    report = "huggingface/datasets#6437"
+    report = "NVlabs/VILA#123"
 
     def cut(self, shard: list[int]) -> list[list[int]]:
         steps = super().cut(shard)
@@ -139,7 +139,7 @@ class ShufflesOnce(OneStream, KnownBad):
     """The order of the first pass is that of all of them."""
 
     clause, smallest = "ENDLESS-3", "n16,w1,b1,keep,shuffle,e4,endless"
-    report = "webdataset/webdataset#104"
+    report = "ildoonet/unsupervised-data-augmentation#3"
 
     def mixed_seed(self) -> int:
         return mix(self.request.seed)
@@ -149,7 +149,7 @@ class ForgetsThePass(Passes, KnownBad):
     """A state knows the step within the pass, and not which pass it is."""
 
     clause, smallest = "ENDLESS-4", "n2,w1,b1,keep,shuffle,e3,stopped@3"
-    report = "pytorch/data#1437"
+    report = "huggingface/accelerate#2016"
 
     def state_dict(self) -> dict[str, int]:
         return {"pass": 0, "taken": self.taken}

@@ -120,7 +120,7 @@ class DealsWholeFilesOnly(WholeFiles, KnownBad):
     """Files are dealt out whole, and a rank with longer ones has more steps."""
 
     families, clause, smallest = EQUAL, "EQUAL-1", "n1,w2,b1,keep"
-    report = "webdataset/webdataset#291"
+    report = "huggingface/datasets#6437"
 
     def equal(self, samples: int) -> list[list[int]]:
         return self.of_rank(self.request.rank, samples)
@@ -131,7 +131,7 @@ class SharesOutElements(KnownBad, Pool):
 
     claims, families = claim(ROUNDS, datasets=("iterable",)), EQUAL
     clause, smallest = "EQUAL-1", "n1,w2,b1,keep,iterable"
-    report = "pytorch/pytorch#33413"
+    report = "webdataset/webdataset#225"
 
 
 class DropsTwoRounds(InRounds, KnownBad):

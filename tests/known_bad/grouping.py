@@ -189,7 +189,7 @@ class JoinsTheRests(KnownBadChoosing):
     """The rests of all groups are put together in common steps."""
 
     clause, smallest = "GROUP-1", "n2,w1,b2,keep,grouped,g2"
-    report = "bmaltais/kohya_ss#3457"
+    report = "NovelAI/novelai-aspect-ratio-bucketing#5"
 
     def grouped(self, order: list[int]) -> list[list[int]]:
         steps = super().grouped(order)

@@ -181,7 +181,7 @@ class NeverTellsTheEpoch(BadLoop):
     """set_epoch is not called: every epoch comes in one order."""
 
     clause, smallest = "LOOP-5", "n1,b1,e2,loop"
-    report = "pytorch/pytorch#25162"
+    report = "Lightning-AI/pytorch-lightning#224"
 
     def tell(self, epoch: int) -> None:
         pass

@@ -198,7 +198,7 @@ class StopsBeforeTheEnd(KnownBadMixing):
     """The sample with which the last source is exhausted does not come."""
 
     clause, smallest = "MIX-2", "n1,w1,b1,keep,mixture"
-    report = "huggingface/datasets#5680"
+    report = "huggingface/datasets#7954"
 
     def picks(self) -> Picks:
         return super().picks()[:-1]

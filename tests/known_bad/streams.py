@@ -226,7 +226,7 @@ class RanksOrderShardsByThemselves(ByShards, KnownBad):
     """Each rank puts the shards in an order of its own before they are dealt out."""
 
     clause, smallest = "STREAM-4", "n1,w2,b1,keep,stream,shuffle,g3"
-    report = "pytorch/data#302"
+    report = "huggingface/datasets#5696"
 
     def generator(self, *more: int) -> Random:
         return super().generator(self.request.rank, *more)

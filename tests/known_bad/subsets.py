@@ -69,7 +69,7 @@ class ReadsTheParent(KnownBadOfSubsets):
 
     clause, smallest = "SUBSET-1", "n2,w1,b1,keep,subset"
     related = ("SUBSET-2", "SUBSET-3")
-    report = "pyg-team/pytorch_geometric#10621"
+    report = "pyg-team/pytorch_geometric#10674"
 
     def indices(self) -> list[int]:
         return list(range(len(super().indices())))
