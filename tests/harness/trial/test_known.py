@@ -3,18 +3,22 @@
 import datetime
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from conformance import check
+from conformance.clauses import CLAUSES, FAMILIES
 from conformance.cli import main
-from conformance.contract import AdapterError
+from conformance.contract import AdapterError, Claims
 from conformance.loader.scenario import Scenario
 from conformance.processes.sources import source_of
+from conformance.trial.campaign import Campaign, Result
 from conformance.trial.known import parse_case, parse_known
 from conformance.trial.outcome import Report
 from conformance.trial.session import Options, Session
+from conformance.trial.tiers import TIERS
 from tests.harness import plain_loader, runs
 
 TODAY = datetime.date(2026, 6, 1)
@@ -177,3 +181,19 @@ def test_known_failures_of_the_adapter_count_too() -> None:
 
     with pytest.raises(AdapterError, match="the known failure of PART-1 expired on 2000-01-01"):
         check(Adapter, tier="quick")
+
+
+@pytest.mark.parametrize(("kind", "unconfirmed"), [("known", False), ("", True)])
+def test_a_known_failure_that_shows_as_another_once_is_still_known(kind: str, unconfirmed: bool) -> None:
+    """What new processes show decides; where they show nothing, that it was seen once is told."""
+    scenario = next(iter(FAMILIES["map"].listed(Claims(), TIERS["quick"])))
+    case = SimpleNamespace(finding=SimpleNamespace(kind=kind))
+    seen: Any = SimpleNamespace(
+        _smallest=lambda clause, known: scenario,
+        _violating=lambda clause, known: [scenario],
+        _hung=set(),
+        _replayed=lambda clause, scenario: case if kind else None,
+    )
+    result = Result({})
+    Campaign.confirm(seen, CLAUSES["PART-1"], frozenset({"known"}), result)
+    assert ({}, unconfirmed) == (result.cases, "PART-1" in result.unconfirmed)
