@@ -87,10 +87,18 @@ class Late:
         read_epochs(self.reader, self.numbers, self.epochs)
 
     def go_on_late(self) -> None:
-        """Ask for the second epoch when the loader has become quiet after the first."""
-        self.epochs.append(self.reader.rest(self.reader.begin(self.numbers[0])).epoch())
+        """Ask for the second epoch when the loader has become quiet after the first, read or left."""
+        if "left" in self.going.scenario.words:
+            self._leave_one(self.numbers[0])
+        else:
+            self.epochs.append(self.reader.rest(self.reader.begin(self.numbers[0])).epoch())
         self.remarks.append(("between", str(quiet(self.watch, self.going.scenario.reads_between))))
         self._rest()
+
+    def _leave_one(self, number: int) -> None:
+        going, _ = self._steps(number, 1)
+        quiet(self.watch)
+        self.epochs.append(going.epoch(left=True))
 
     def restart(self, after: int) -> None:
         """Call iter() after some steps, while the first iterator is alive; or without it, if that is refused."""

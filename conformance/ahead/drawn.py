@@ -143,6 +143,8 @@ def _further(claims: Claims) -> Iterator[Scenario]:
             yield simpler(_doing("look", 1, plain), buffer_size=16, epochs=1)
             if "load_indefinitely" in claims.hooks:
                 yield simpler(_doing("between", 0, plain), buffer_size=7)
+                left = _doing("between", 0, simpler(plain, samples=24, epochs=2))
+                yield simpler(left, buffer_size=4, load_indefinitely=False, details="left")
 
 
 def _each_way(what: str, style: Style, claims: Claims) -> Iterator[Scenario]:

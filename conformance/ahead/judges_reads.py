@@ -38,6 +38,8 @@ def no_further_than_the_buffer(scenario: Scenario, claims: Claims, trace: Trace)
     (rank, *_) = trace.main.ranks
     if rank.failure or not scenario.buffer_size or conduct_of(scenario) not in ("look", "before", "between"):
         return None
+    if "left" in scenario.words:  # what an epoch that was left begins is judged by ASYNC-5
+        return None
     if conduct_of(scenario) == "between" or "later" in scenario.words:
         return _no_further_in_the_second(scenario, rank)
     looks = conduct_of(scenario) == "look"
@@ -107,6 +109,8 @@ def next_epoch_as_asked(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
     if not scenario.samples or not _seen(rank):
         return None
     reads = _reads(rank, "between")
+    if "left" in scenario.words:
+        return _nothing_after_leaving(scenario, reads)
     if _reads(rank, "read") <= scenario.samples:
         # No sample was read twice: a loader that keeps all begins an epoch without a read. Only a second epoch tells.
         return [] if scenario.epochs > 1 else None
@@ -118,3 +122,15 @@ def next_epoch_as_asked(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
         why = "load_indefinitely=False is asked for: nobody may ever want another epoch"
         return [Finding("goes-on", "no read of epoch 1", lines, why)]
     return []
+
+
+def _nothing_after_leaving(scenario: Scenario, reads: int) -> Verdict:
+    """An epoch that is left begins no other one, if none is to begin before it is asked for."""
+    steps = 1 + scenario.buffer_size + scenario.num_workers
+    if scenario.load_indefinitely or not scenario.buffer_size or steps * scenario.combined_batch >= scenario.samples:
+        return None
+    if reads <= steps * scenario.combined_batch:
+        return []
+    lines = _steps_read(reads, scenario, "after epoch 0 was left in step 0")
+    why = "load_indefinitely=False is asked for: nobody may ever want another epoch"
+    return [Finding("goes-on-after-leaving", f"at most {count(steps, 'step')} of epoch 0", lines, why)]

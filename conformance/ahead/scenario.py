@@ -22,7 +22,12 @@ CONDUCTS.update(
             details={"later": "of the second epoch, not of the first"},
         ),
         "before": Conduct("the first iterator made late", _MODULE, waits=True),
-        "between": Conduct("the second epoch asked for late", _MODULE, waits=True),
+        "between": Conduct(
+            "the second epoch asked for late",
+            _MODULE,
+            waits=True,
+            details={"left": "the first one left after a step, with the buffer full"},
+        ),
         "later": Conduct("the first iterator made late, for the last epoch", _MODULE, waits=True, epochs=_last),
         "restart": Conduct("iter() after {} steps or at the end", _MODULE, waits=True, epochs=_first_and_last),
         "length": Conduct("len() before, after {} steps and at the end", _MODULE, when_synchronous=True),
