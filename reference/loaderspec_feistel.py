@@ -9,7 +9,17 @@ from . import loaderspec
 from .dataloader import DataLoader
 from .enums import ShuffleMethod
 
-_ELSEWHERE = ("device", "launcher", "pipelines", "batches", "oversized", "stream_shuffle", "subsets", "mixtures")
+_ELSEWHERE = (
+    "device",
+    "launcher",
+    "loop",
+    "pipelines",
+    "batches",
+    "oversized",
+    "stream_shuffle",
+    "subsets",
+    "mixtures",
+)
 
 claims: dict[str, Any] = {name: promised for name, promised in loaderspec.claims.items() if name not in _ELSEWHERE}
 

@@ -55,7 +55,7 @@ def test_the_action_judges(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     done = readme_blocks.carry_out(folder, readme_blocks.Block("run", "", text, "", ""))
     assert 1 == done.exit_code, done.output
     assert set(os.listdir(folder / "made")) == FILES
-    assert (folder / "summary.md").read_text().startswith("## mypkg: not green: a clause is violated\n")
+    assert (folder / "summary.md").read_text().startswith("## mypkg: not green: 1 of 1 clauses violated\n")
     assert "report=made/report.json\n" == (folder / "output").read_text()
 
 

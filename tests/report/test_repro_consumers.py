@@ -7,7 +7,7 @@ import pytest
 
 from conformance.contract import parse_claims
 from conformance.loader.scenario import from_code
-from conformance.report import repro
+from conformance.report import facts, repro
 from conformance.report.assemble import pieces
 from conformance.report.choice import has_script
 from conformance.report.script.checks import OF_CONSUMERS
@@ -44,8 +44,8 @@ def test_a_script_tells_the_fault_from_its_mend(fault: Fault, tmp_path: Path, mo
     """The script exits 1 on the faulty adapter, and 0 once the same file is mended."""
     monkeypatch.chdir(tmp_path)
     # The grace is for busy machines and large frameworks, and would be waited for in full at each leak.
-    monkeypatch.setattr(repro, "GRACE", 0.2)
-    monkeypatch.setattr(repro, "SHORT_GRACE", 0.2)
+    monkeypatch.setattr(facts, "GRACE", 0.2)
+    monkeypatch.setattr(facts, "SHORT_GRACE", 0.2)
     adapter = fault.write(tmp_path / "mine.py")
     path = repro.write(case_of(fault), "mine.py", claims=parse_claims(fault.all_claims), patience=PATIENCE)
 
