@@ -166,6 +166,11 @@ class Claims:
         return world_size if self.smallest == "world_size" else self.smallest
 
     @property
+    def goes_by_set_epoch(self) -> bool:
+        """Whether `set_epoch` says which epoch comes, where the loader has it: so it is if nothing else is claimed."""
+        return self.epochs in (None, "set_epoch")
+
+    @property
     def deals_out_dynamically(self) -> bool:
         """Whether which rank a sample comes to hangs on time, so that only all ranks together can be compared."""
         return self.assignment == "dynamic"

@@ -82,7 +82,7 @@ def possible(claims: Claims) -> tuple[str, ...]:
     found = [*_PLAIN, *_CONDUCTS, *(conduct for hook, conduct in hooked.items() if hook in claims.hooks)]
     found += [] if claims.aliases else ["kept"]
     # Which epoch was read early shows in a shuffled one alone.
-    found += ["later"] if claims.shuffle and claims.epochs in (None, "set_epoch") and "map" in claims.datasets else []
+    found += ["later"] if claims.shuffle and claims.goes_by_set_epoch and "map" in claims.datasets else []
     found += ["length"] if claims.length and "map" in claims.datasets else []
     # The StopIteration of an iterable dataset is its end.
     found += [*(fault for fault in _FAULTS if fault != "stop" or "map" in claims.datasets), *ODD_KINDS]

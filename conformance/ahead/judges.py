@@ -119,7 +119,7 @@ def _restarts(scenario: Scenario, claims: Claims, trace: Trace, rank: RankRun) -
         return None
     epoch, other = rank.epochs[-1], without.ranks[0].epochs[-1]
     # Where epochs count themselves, which one a restart begins is not said.
-    known = not scenario.shuffle or (claims.epochs in (None, "set_epoch") and not counts_itself(trace.main))
+    known = not scenario.shuffle or (claims.goes_by_set_epoch and not counts_itself(trace.main))
     if known and _same(scenario, claims, epoch, other):
         return []
     if not known and list(map(len, epoch.steps)) == list(map(len, other.steps)) and _repeats(epoch) <= _repeats(other):

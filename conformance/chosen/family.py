@@ -1,6 +1,6 @@
 """The families of chapter 11 that are about what is chosen: batches of chosen members, and shuffled streams."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -129,53 +129,39 @@ def _reads(*about: str) -> Callable[[str], ChosenScenario]:
     return read
 
 
+def _family(
+    name: str,
+    about: Sequence[str],
+    listed: Callable[[Claims, Tier], Iterable[ChosenScenario]],
+    examples: Mapping[str, int],
+    draw: Callable[[Claims], Any],
+) -> Family[ChosenScenario]:
+    return Family(
+        name, _reads(*about), _runs, listed, examples, draw, _simplified, may_fail=_may_fail, within=within, few=_few
+    )
+
+
 FAMILIES = (
-    Family(
-        "batches",
-        _reads(*BATCHES),
-        _runs,
-        drawn.a_few_batches,
-        {"quick": 30, "gate": 160, "deep": 10_000},
-        drawn.batches,
-        _simplified,
-        may_fail=_may_fail,
-        within=within,
-        few=_few,
-    ),
-    Family(
+    _family("batches", BATCHES, drawn.a_few_batches, {"quick": 30, "gate": 160, "deep": 10_000}, drawn.batches),
+    _family(
         "streams",
-        _reads("stream"),
-        _runs,
+        ("stream",),
         drawn_streams.a_few_streams,
         {"quick": 8, "gate": 36, "deep": 2000},
         drawn_streams.streams,
-        _simplified,
-        may_fail=_may_fail,
-        within=within,
-        few=_few,
     ),
-    Family(
+    _family(
         "subsets",
-        _reads("subset"),
-        _runs,
+        ("subset",),
         drawn_subsets.a_few_subsets,
         {"quick": 12, "gate": 60, "deep": 6000},
         drawn_subsets.subsets,
-        _simplified,
-        may_fail=_may_fail,
-        within=within,
-        few=_few,
     ),
-    Family(
+    _family(
         "mixtures",
-        _reads("mixture"),
-        _runs,
+        ("mixture",),
         drawn_mixtures.a_few_mixtures,
         {"quick": 16, "gate": 90, "deep": 6000},
         drawn_mixtures.mixtures,
-        _simplified,
-        may_fail=_may_fail,
-        within=within,
-        few=_few,
     ),
 )

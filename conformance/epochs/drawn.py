@@ -122,7 +122,7 @@ def _at_the_edges(claims: Claims) -> Iterator[Scenario]:
     for variant in VARIANTS:
         if variant.startswith("seed+"):
             yield Scenario(24, batch_size=2, shuffle=True, seed=5, variant=variant)
-    if claims.epochs in (None, "set_epoch"):
+    if claims.goes_by_set_epoch:
         yield Scenario(24, shuffle=True, epochs=10, conduct="far")
         for conduct in ("far", "back"):
             yield Scenario(24, batch_size=2, shuffle=True, epochs=6, conduct=conduct, variant="jump")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from conformance.contract import Claims
 from conformance.faults.scenario import LIVES
+from conformance.loader import samplers
 from conformance.loader.asked import may_persist
 from conformance.loader.scenario import ERRORS, KINDS, Scenario, Style, simpler
 from conformance.trial.tiers import Tier
@@ -110,7 +111,7 @@ def _hooked(claims: Claims) -> Iterator[Scenario]:
     """Each hook that can be looked at, over three epochs."""
     words = {"collated": "collate_fn", "begun": "worker_init_fn", "lasting": "persistent_workers"}
     asked = [word for word, hook in words.items() if hook in claims.hooks]
-    ordered = [word for word, hook in (("sampler", "sampler"), ("batches", "batch_sampler")) if hook in claims.hooks]
+    ordered = [word for word, hook in samplers.HOOKS.items() if hook in claims.hooks]
     for num_workers, word in product((0, 2) if claims.workers else (0,), ordered if claims.in_order else ()):
         plain = Scenario(9, batch_size=2, num_workers=num_workers, epochs=3, conduct="hooked", details=word)
         yield plain

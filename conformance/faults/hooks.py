@@ -20,7 +20,7 @@ def not_honoured(watch: Watch, scenario: Scenario, epochs: Sequence[Epoch]) -> s
     looks = {"collated": _not_collated, "begun": _not_begun, "lasting": _not_lasting}
     found = (look(entries, watch.consumer, epochs) for word, look in looks.items() if word in scenario.words)
     told = next((told for told in found if told), "")
-    if not told and {"sampler", "batches"} & set(scenario.words):
+    if not told and samplers.HOOKS.keys() & set(scenario.words):
         return samplers.not_followed(watch.folder, scenario, epochs)
     return told
 

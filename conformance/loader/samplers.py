@@ -14,6 +14,8 @@ from conformance.loader.interrupts import first, said
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch
 
+HOOKS = {"sampler": "sampler", "batches": "batch_sampler"}
+"""The hook that each word of a scenario asks for."""
 _SIZES = (2, 1, 3)
 _SHOWN = 3  # passes
 
@@ -61,7 +63,7 @@ def _begun(folder: str) -> int:
 
 def not_followed(folder: str, scenario: Scenario, epochs: Sequence[Epoch]) -> str:
     """An epoch that is no pass of the scenario's sampler, beginning with its name; "" if each is one of its own."""
-    name = "sampler" if "sampler" in scenario.words else "batch_sampler"
+    name = next(hook for word, hook in HOOKS.items() if word in scenario.words)
     passes = list(range(next(number for number in numbers() if not said(folder, f"pass{number}"))))
     after = 0
     for epoch in epochs:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from conformance.contract import Claims
-from conformance.loops.passes import TOLERANCE, Pass, groups_of, is_mean, passes_of, told, told_group
+from conformance.loops.passes import TOLERANCE, Pass, groups_of, is_mean, mean_of, passes_of, told, told_group
 from conformance.loops.scenario import LoopScenario
 from conformance.trace import RankRun, Trace
 from conformance.trial.clause import Finding, Judge, Verdict, clause
@@ -135,7 +135,7 @@ def _was_read(scenario: LoopScenario, trace: Trace) -> bool:
 
 def _foreign(gradient: tuple[float, ...], group: list[list[int]]) -> bool:
     """Whether more is in a gradient than its group: another sample, or one of its own once more."""
-    own = {sample: 1 / len(batch) / len(group) for batch in group for sample in batch}
+    own = mean_of(group)
     return any(share > own.get(sample, 0.0) + TOLERANCE for sample, share in enumerate(gradient)) and all(
         gradient[sample] > share - TOLERANCE for sample, share in own.items()
     )

@@ -50,13 +50,17 @@ def groups_of(scenario: LoopScenario, going: Pass) -> list[list[list[int]]]:
 
 def is_mean(gradient: Sequence[float], group: Sequence[Sequence[int]]) -> bool:
     """Whether a gradient is the mean over a group: of its batches, or of its samples where one batch is smaller."""
-    samples = [sample for batch in group for sample in batch]
-    of_batches = {sample: 1 / len(batch) / len(group) for batch in group for sample in batch}
-    of_samples = dict.fromkeys(samples, 1 / len(samples))
+    of_batches = mean_of(group)
+    of_samples = dict.fromkeys(of_batches, 1 / len(of_batches))
     return any(
         all(abs(share - owed.get(sample, 0.0)) < TOLERANCE for sample, share in enumerate(gradient))
         for owed in (of_batches, of_samples)
     )
+
+
+def mean_of(group: Sequence[Sequence[int]]) -> dict[int, float]:
+    """What each sample counts in the mean over a group's micro-batches."""
+    return {sample: 1 / len(batch) / len(group) for batch in group for sample in batch}
 
 
 def told(gradient: Sequence[float]) -> str:
@@ -67,7 +71,7 @@ def told(gradient: Sequence[float]) -> str:
 
 def told_group(group: Sequence[Sequence[int]]) -> str:
     """What a group's mean is, in the same words."""
-    return ", ".join(_shares({sample: 1 / len(batch) / len(group) for batch in group for sample in batch}))
+    return ", ".join(_shares(mean_of(group)))
 
 
 def _shares(shares: dict[int, float]) -> Iterator[str]:

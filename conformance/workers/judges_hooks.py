@@ -1,13 +1,12 @@
 """Chapter 4, hooks: the judges of WORK-18 and WORK-19, on what a request hands over and the loader is to use."""
 
 from conformance.contract import Claims
+from conformance.loader import samplers
 from conformance.loader.judging import fails_anyway
 from conformance.loader.scenario import Scenario
 from conformance.trace import Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.workers.judges_life import ended
-
-_ORDERS = ("sampler", "batch_sampler")
 
 
 def _hooked(claims: Claims) -> bool:
@@ -32,7 +31,13 @@ def hooks_are_honoured(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
     return []
 
 
-@clause("WORK-19", family="life", applies=lambda claims: bool({*_ORDERS} & {*claims.hooks}), floor=1, twin=True)
+@clause(
+    "WORK-19",
+    family="life",
+    applies=lambda claims: bool({*samplers.HOOKS.values()} & {*claims.hooks}),
+    floor=1,
+    twin=True,
+)
 def samplers_are_followed(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Each epoch is one pass over the sampler, or over the batch sampler, that the request has."""
     if scenario.conduct != "hooked" or not _is_ordered(scenario) or fails_anyway(trace):
@@ -50,4 +55,4 @@ def samplers_are_followed(scenario: Scenario, claims: Claims, trace: Trace) -> V
 
 
 def _is_ordered(scenario: Scenario) -> bool:
-    return bool({"sampler", "batches"} & set(scenario.words))
+    return bool(samplers.HOOKS.keys() & set(scenario.words))
