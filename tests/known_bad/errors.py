@@ -72,7 +72,7 @@ class LosesAnErrorForWantOfRoom(BadAhead):
     """An error is put into the queue without waiting, and lost where that is full; a blind round had one like it."""
 
     claims, families = PLAIN, FAMILY
-    clause, smallest = "ASYNC-7", "n3,w1,b1,keep,async,raise@2,look@0"
+    clause, smallest = "ASYNC-7", "n4,w1,b1,keep,async,raise@3,look@0"
 
     def begin(self, epoch: int) -> Loading:
         return NeverWaits(epoch, self.reader(epoch), self.room)
@@ -82,7 +82,7 @@ class NeverWaits(Loading):
     """An epoch on its way whose error has no room."""
 
     def put(self, kind: str, value: Any = None) -> None:
-        is_lost = kind == "error" and len(self.ready) >= self.room
+        is_lost = kind == "error" and self.taken and len(self.ready) >= self.room
         super().put("end" if is_lost else kind, value)
 
     def has_room(self) -> bool:
