@@ -25,6 +25,8 @@ _ENOUGH = 35
 _LEAST_CHANCE = log(1e-15)
 # The run of a mixture that is not interrupted.
 UNBROKEN = "unbroken"
+# The words that stop it.
+SAVED = frozenset(("saved", "late"))
 _CIRCUMSTANCES = {"again": "in another process, with another PYTHONHASHSEED", "jump": "with the epoch set directly"}
 
 
@@ -222,7 +224,7 @@ def _readers(scenario: ChosenScenario) -> int:
 
 
 def _is_restarted(scenario: ChosenScenario) -> bool:
-    return "saved" in scenario.words
+    return not SAVED.isdisjoint(scenario.words)
 
 
 def _is_plain(scenario: ChosenScenario, trace: Trace) -> bool:

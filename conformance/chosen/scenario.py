@@ -30,6 +30,9 @@ DETAILS = {
     "all": "until all are exhausted",
     "weighted": "the later ones with more weight",
     "saved": "restarted from the state after two steps",
+    "late": "restarted from the state after seven steps",
+    "left": "the first epoch left after two steps",
+    "retried": "the first epoch left after two steps and begun again",
 }
 # What the second run changes.
 VARIANTS = ("none", "again", "jump", "seed+1")
