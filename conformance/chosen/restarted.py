@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.chosen.asked import Reading
+from conformance.chosen.scenario import STOPPED_AFTER
 from conformance.contract import Request
 from conformance.loader.reading import Reader
 from conformance.processes import calls
 from conformance.processes.calls import Stopped
 from conformance.trace import Where
-
-_STEPS = 2  # before it is stopped
 
 
 def read(going: Reading, request: Request) -> None:
@@ -21,7 +20,7 @@ def read(going: Reading, request: Request) -> None:
     try:
         head = first.begin(0)
         more = True
-        while more and len(head.steps) < _STEPS:
+        while more and len(head.steps) < STOPPED_AFTER:
             more = first.step(head)
         blob = pickle.dumps(_method(first, "state_dict"))
     finally:

@@ -31,6 +31,8 @@ DETAILS = {
     "weighted": "the later ones with more weight",
     "saved": "restarted from the state after two steps",
 }
+# The steps of a mixture after which its state is taken.
+STOPPED_AFTER = 2
 # What the second run changes.
 VARIANTS = ("none", "again", "jump", "seed+1")
 
