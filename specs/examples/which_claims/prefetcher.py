@@ -5,9 +5,15 @@ import threading
 
 import ddp_sampler
 
-NOT_WRAPPED = ("workers", "subsets")
-claims = {name: value for name, value in ddp_sampler.claims.items() if name not in NOT_WRAPPED}
-claims |= dict(asynchronous=True, hooks=("buffer_size",))
+claims = dict(
+    asynchronous=True,
+    hooks=("buffer_size",),
+    when_dropping="drop",
+    when_keeping="pad",
+    layout="strided",
+    shuffle="global",
+    length=True,
+)
 known_failures = {clause: ddp_sampler.known_failures[clause] for clause in ("ORDER-7", "WORK-17", "ERROR-3")}
 END = object()
 

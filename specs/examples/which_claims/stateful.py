@@ -53,7 +53,7 @@ class Stateful:
 
     def load_state_dict(self, state):
         if state["of"] != self.facts():
-            raise ValueError(f"the state is of {state['of']}, and this loader is of {self.facts()}")
+            raise ValueError("the state is of another request, whose steps are not these")
         self.epoch, self.step, self.start = state["epoch"], state["step"], state["step"]
 
     def facts(self):
