@@ -44,7 +44,8 @@ class Packed:
             if self.request.batches == "budget" and size > budget:
                 continue  # oversized="skip"
             if tokens >= budget if self.request.batches == "at_least" else tokens + size > budget:
-                packs, tokens = [*packs, []], 0
+                packs.append([])
+                tokens = 0
             packs[-1].append(index)
             tokens += size
         is_rest = self.request.batches == "at_least" and tokens < budget and self.request.drop_last

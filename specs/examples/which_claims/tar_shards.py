@@ -3,6 +3,7 @@
 import io
 import random
 import tarfile
+from itertools import islice
 from pathlib import Path
 
 claims = dict(drops="per-shard", equal_steps=True, shuffle="buffered")
@@ -26,7 +27,7 @@ class TarLoader:
             generator.shuffle(files)  # the same order on every rank
         dealt = [files[rank :: request.world_size] for rank in range(request.world_size)]
         fewest = min(self.steps_of(mine) for mine in dealt)
-        return (step for step, _ in zip(self.steps(dealt[request.rank], generator), range(fewest), strict=False))
+        return islice(self.steps(dealt[request.rank], generator), fewest)
 
     def steps_of(self, files):
         size, samples = self.request.batch_size, [self.sizes[file] for file in files]
