@@ -146,6 +146,9 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             for place, when in ((0, "second"), (4, "second"), (2, "third"), (4, "")):
                 yield simpler(plain, fault=f"raise@{place}", details=when)
             yield simpler(plain, fault="raise@4", drop_last=True)
+            if claims.errors == "skip" and not few:
+                # In each place of a step, and of the last one.
+                yield from (simpler(plain, samples=6, batch_size=3, fault=f"raise@{place}") for place in range(6))
             for fault in dict.fromkeys(_possible_faults(claims, num_workers, style)):
                 if fault not in ("raise", "exit") and not few:
                     yield simpler(plain, fault=f"{fault}@{_place(fault, num_workers)}", details="second")
