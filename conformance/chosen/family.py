@@ -16,7 +16,7 @@ from conformance.chosen import (
     left,
 )
 from conformance.chosen.judges_batches import may_refuse
-from conformance.chosen.scenario import BATCHES, DETAILS, ChosenScenario, from_code, has_second, within
+from conformance.chosen.scenario import BATCHES, DETAILS, STOPPED_AFTER, ChosenScenario, from_code, has_second, within
 from conformance.contract import Claims
 from conformance.loader import starting
 from conformance.loader.scenario import Scenario
@@ -33,7 +33,7 @@ CHAPTERS = ("GROUP", "STREAM", "SUBSET", "MIX", "LEFT")
 # Imported, so that they register their clauses.
 JUDGES = (judges_batches, judges_streams, judges_subsets, judges_mixtures, left)
 
-_INTERRUPTED = {*judges_mixtures.SAVED, "left", "retried"}
+_INTERRUPTED = {*STOPPED_AFTER, "left", "retried"}
 _PERFORMER = "conformance.chosen.run"
 # How many cases with workers are tried, where each of them takes seconds to start.
 _FEW = {"quick": 2, "gate": 6}
@@ -44,9 +44,7 @@ def _runs(lane: Lane, scenario: ChosenScenario) -> Iterator[Run]:
     yield main
     # Whether a restart fails, or the request: a clause wants to know.
     for word in _INTERRUPTED & {*scenario.words}:
-        yield _run(
-            lane, judges_mixtures.UNBROKEN if word in judges_mixtures.SAVED else left.WHOLE, _without(scenario, word)
-        )
+        yield _run(lane, judges_mixtures.UNBROKEN if word in STOPPED_AFTER else left.WHOLE, _without(scenario, word))
     # Nothing can be compared with a run that failed.
     if main.failed:
         return

@@ -12,7 +12,7 @@ from conformance.chosen.judging import (
     tells_length,
     wrong_length,
 )
-from conformance.chosen.scenario import ChosenScenario, ends_with_the_last, sources_of, weights_of
+from conformance.chosen.scenario import ChosenScenario, ends_with_the_last, sources_of, stopped_after, weights_of
 from conformance.contract import Claims
 from conformance.loader.judging import as_assigned, counts_itself, ends, listed, remainder, show, usable
 from conformance.trace import Run, Trace
@@ -25,8 +25,6 @@ _ENOUGH = 35
 _LEAST_CHANCE = log(1e-15)
 # The run of a mixture that is not interrupted.
 UNBROKEN = "unbroken"
-# The words that stop it.
-SAVED = frozenset(("saved", "late"))
 _CIRCUMSTANCES = {"again": "in another process, with another PYTHONHASHSEED", "jump": "with the epoch set directly"}
 
 
@@ -193,7 +191,7 @@ def other_epochs_and_seeds_differ(scenario: ChosenScenario, claims: Claims, trac
 
 @clause("MIX-8", family="mixtures", applies=lambda claims: _mixes(claims) and bool(claims.resume), floor=8)
 def resumes(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
-    """A mixture that was stopped after two steps goes on from its state where it stopped, in every source."""
+    """A mixture that was stopped in mid-epoch goes on from its state where it stopped, in every source."""
     if not _is_restarted(scenario):
         return None
     whole = trace.variant(UNBROKEN)
@@ -201,6 +199,9 @@ def resumes(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
         return None
     if trace.main.failed:
         return ends(trace.main, ())
+    # A state of the last step may mean the next epoch (RESUME-4).
+    if any(len(epoch.steps) == stopped_after(scenario) for epoch in whole.epoch(-1)):
+        return None
     return _compared(claims, trace.main, whole, "what comes without a restart", "the state says where each source is")
 
 
@@ -224,7 +225,7 @@ def _readers(scenario: ChosenScenario) -> int:
 
 
 def _is_restarted(scenario: ChosenScenario) -> bool:
-    return not SAVED.isdisjoint(scenario.words)
+    return bool(stopped_after(scenario))
 
 
 def _is_plain(scenario: ChosenScenario, trace: Trace) -> bool:

@@ -6,20 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.chosen.asked import Reading
+from conformance.chosen.scenario import stopped_after
 from conformance.contract import Request
 from conformance.loader.reading import Reader
 from conformance.processes import calls
 from conformance.processes.calls import Stopped
 from conformance.trace import Where
 
-# Steps before it is stopped: within each source, or when one may have been through.
-STEPS = {"saved": 2, "late": 7}
-
 
 def read(going: Reading, request: Request) -> None:
     """Read a few steps, take the state, and the rest of the epoch in a loader that was given it."""
     first = going.reader(request)
-    after = next(steps for word, steps in STEPS.items() if word in going.scenario.words)
+    after = stopped_after(going.scenario)
     try:
         head = first.begin(0)
         more = True

@@ -9,7 +9,7 @@ from contextlib import suppress
 from conformance.chosen import beside, restarted
 from conformance.chosen.asked import Reading, request_of
 from conformance.chosen.probes import heard
-from conformance.chosen.scenario import has_own_epoch
+from conformance.chosen.scenario import has_own_epoch, stopped_after
 from conformance.contract import Implementation
 from conformance.loader import reading
 from conformance.loader.probes import Watch, empty_folder
@@ -51,7 +51,7 @@ def _read(going: Reading) -> None:
     if going.scenario.about == "subset" and not words & _LEFT:
         beside.read(going, request_of(going))
         return
-    if not words.isdisjoint(restarted.STEPS):
+    if stopped_after(going.scenario):
         restarted.read(going, request_of(going))
         return
     reader = going.reader(request_of(going))
