@@ -73,6 +73,7 @@ def _padded() -> Iterator[Other]:
     for name, third, last_one in (("all that", [4, 5], [0, 1]), ("one more than", [4, 0], [0, 1])):
         steps = [[[[0, 1]]], [[[2, 3]]], [[third]], [[last_one]]]
         yield f"{name} the last round lacks, and the rest is dropped", dropping, _PAD, steps, {}
+    yield "padding, and what is foreign", Scenario(3, 2), _PAD, ranks_of([0, 2, 0], [1, 0, 9]), {}
     yield "what is foreign comes twice", Scenario(2, 2), _UNEVEN, ranks_of([2], [2]), {}
 
 

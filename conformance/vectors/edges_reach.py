@@ -56,6 +56,7 @@ def _equal() -> Iterator[Other]:
     yield "as much is lost as may be", of(5), claims, ranks_of([0, 2], [1, 3]), {}
     yield "as much comes again as may", of(3), pads, ranks_of([0, 1], [2, 0]), {}
     yield "more comes again", of(2, num_workers=1), pads, ranks_of([0, 1], [0, 1]), {}
+    yield "more comes again, and no padding is claimed", of(2), claims, ranks_of([0, 1], [0, 1]), {}
     yield "with two workers as much may be lost twice", of(7, num_workers=2), claims, ranks_of([0, 2], [1, 3]), {}
     yield "equal steps of copies", of(2), {**claims, "iterable_workers": "replicated"}, ranks_of([0, 1], [0, 1]), {}
     alone = of(5, 1)
@@ -93,6 +94,8 @@ def _in_files() -> Iterator[Other]:
     fewer = [halves[0], [halves[1][0][:4]]]
     yield "a file drops a step", Scenario(18, 2, 2, drop_last=True, conduct="sharded@4"), each, fewer, {}
     yield "files are kept, and a sample is lost", files, each, ranks_of(one, other[:9]), {}
+    odd = Scenario(18, 2, 2, conduct="sharded@4")
+    yield "files are kept, with their rests", odd, each, [[[[0, 1], [2], [7, 8], [9, 10], [11]]], halves[1]], {}
     yield "a rank of files raises", files, equal, [[], []], {"failed": {"kind": "raised", "where": "step"}}
 
 

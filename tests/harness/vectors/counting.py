@@ -93,7 +93,8 @@ def _may_lack(case: Case) -> int:
 
 def _goes_on(case: Case) -> bool:
     ends = {len(epoch) for epoch in case.epochs_of_ranks}
-    return "failed" not in case.given and ends == {case.epochs * -(-(-(-case.samples // case.world_size)) // case.step)}
+    shard = -(-case.samples // case.world_size)
+    return "failed" not in case.given and ends == {case.epochs * -(-shard // case.step)}
 
 
 # What has no condition here hangs on chance, which ORDER-6 derives.
@@ -151,8 +152,8 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
         lambda case: not case.shuffle and case.claims.get("in_order") is not False and case.most(foreign=False) > 1,
     ),
     "ORDER-2": (
-        "not shuffled, R is 2 or more, a policy, and it fires or a rank delivers two samples; but for what is not judged "
-        'under `"pad"`',
+        "not shuffled, R is 2 or more, a policy, and it fires or a rank delivers two samples; but not what its chapter "
+        'excepts under `"pad"`',
         _layout,
     ),
     "ORDER-3": (
