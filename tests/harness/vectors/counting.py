@@ -143,7 +143,7 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
     "PART-4": ('as PART-1, and the policy is `"pad"`', lambda case: case.shared and case.policy == "pad"),
     "PART-5": ("anything is delivered", lambda case: case.most() > 0),
     "PART-6": (
-        'not shuffled, R is 2 or more, and the policy is not `"once"`; n may be 0',
+        'not shuffled, R is 2 or more, and there is a policy but `"once"`; n may be 0',
         lambda case: not case.shuffle and case.world_size > 1 and case.policy in ("drop", "pad", "uneven"),
     ),
     "PART-8": ("`drop_last`, and epochs do not come round again, from the first one on", None),
