@@ -97,7 +97,7 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
 
     yield from _each_error(claims, tier)
     if with_workers and tier.name != "quick":
-        yield from _each_death(dataset)
+        yield from _each_death(claims, dataset)
     if tier.name != "quick" and claims.aliases is not True:
         yield from _kept(claims, dataset)
     if "map" in claims.datasets:
@@ -128,12 +128,18 @@ def _hooked(claims: Claims) -> Iterator[Scenario]:
                 yield simpler(plain, persistent_workers=True)
 
 
-def _each_death(style: Style) -> Iterator[Scenario]:
+def _each_death(claims: Claims, style: Style) -> Iterator[Scenario]:
     """The first, the middle and the last worker, in their first step and in a later one: each knows other pipes."""
     for workers, places in ((2, (0, 2, 5)), (3, (1,))):
         plain = Scenario(7, num_workers=workers, epochs=2, dataset=style)
         yield from (simpler(plain, fault=f"kill@{place}") for place in places)
     yield Scenario(4, num_workers=2, epochs=2, dataset=style, fault="exit@0")
+    idle = Scenario(6, num_workers=2, epochs=2, dataset=style, fault="idle@1")
+    # Some keep their workers without being asked to.
+    yield idle
+    if may_persist(claims):
+        lasting = simpler(idle, persistent_workers=True)
+        yield from (lasting, simpler(lasting, fault="idle@0"), simpler(lasting, epochs=3, details="third"))
 
 
 def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:

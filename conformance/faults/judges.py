@@ -2,6 +2,7 @@
 
 from conformance.contract import Claims
 from conformance.loader.judging import (
+    as_undisturbed,
     before_the_fault,
     error_text,
     failed_while_loading,
@@ -155,7 +156,9 @@ def _lacks_more(scenario: Scenario, claims: Claims, trace: Trace, rank: RankRun)
 
 @clause("ERROR-4", family="life", dataset="any", applies=lambda claims: claims.workers, floor=2, twin=True)
 def dead_workers_are_errors(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """A worker that is killed or exits is an error, soon."""
+    """A worker that is killed or exits is an error, soon; one that was idle may be replaced."""
+    if _fault(scenario) == "idle":
+        return _no_hole(scenario, claims, trace)
     return _is_an_error(scenario, trace, ("kill", "exit"), "a worker that is gone delivers nothing any more")
 
 
@@ -170,6 +173,21 @@ def dead_workers_are_errors(scenario: Scenario, claims: Claims, trace: Trace) ->
 def hanging_workers_are_errors(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A worker that hangs is an error once the time-out has passed."""
     return _is_an_error(scenario, trace, ("hang",), "a time-out of 1 s was asked for")
+
+
+def _no_hole(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A worker that died while nobody read takes nothing along: the next epoch is whole, or an error."""
+    rank = _struck(scenario, trace, ("idle",))
+    if rank is None:
+        return None
+    failure = _first_failure(scenario, rank)
+    if failure is not None and failure.kind == "raised":
+        return []
+    if failure is None and as_undisturbed(scenario, claims, trace, rank.epochs[scenario.faulty_epoch]):
+        return []
+    kind = "hole" if failure is None else failure.kind
+    why = "a worker that is gone delivers nothing any more, whenever it died"
+    return [Finding(f"{kind}-idle", "the next epoch whole, or an error", _story(rank), why)]
 
 
 def _is_an_error(scenario: Scenario, trace: Trace, faults: tuple[str, ...], why: str) -> Verdict:

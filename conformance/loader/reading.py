@@ -46,7 +46,8 @@ class Reader:
         """Make an iterator for an epoch."""
         if self.sets_epoch and hasattr(self.loader, "set_epoch"):
             called("set_epoch", number, lambda: self.loader.set_epoch(number))
-        self.before_epoch(number)
+        # A worker that dies now may be told of at once, by a signal handler of the loader's.
+        called("iter", number, lambda: self.before_epoch(number))
         length = length_of(self.loader)
         return Pass(number, length, called("iter", number, lambda: iter(self.loader)))
 

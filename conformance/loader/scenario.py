@@ -42,6 +42,7 @@ FAULTS = {
     "kill": "the worker that reads sample {} is killed",
     "exit": "the worker that reads sample {} exits",
     "hang": "the worker that reads sample {} hangs",
+    "idle": "the worker that read sample {} is killed between two epochs",
     "slow": "sample {} takes half a second",
     "long": "sample {} takes six seconds",
     "collate": "collating sample {} raises",
@@ -73,7 +74,7 @@ FAULT_WORDS = {
     "always": "in every epoch",
 }
 # The faults after which a worker has had no time to clean up, and which a loader may take seconds to notice.
-DEADLY = ("kill", "exit", "hang")
+DEADLY = ("kill", "exit", "hang", "idle")
 # Nothing is wrong with these samples: they take their time.
 SLOW = ("slow", "long")
 # What a sample is, if not a number.
@@ -281,7 +282,9 @@ class Scenario:
         """The place of the epoch in which the fault happens."""
         if self.conducted.fails_in:
             return self.words.index(self.conducted.fails_in) if self.conducted.fails_in in self.words else 0
-        return next((IN_EPOCH[each] for each in self.words if each in IN_EPOCH), 0)
+        # Who is idle has read an epoch.
+        usual = 1 if self.fault.startswith("idle") else 0
+        return next((IN_EPOCH[each] for each in self.words if each in IN_EPOCH), usual)
 
     @property
     def error(self) -> str:

@@ -81,7 +81,9 @@ def has_script(case: Case, implementation: str = "") -> bool:
         return False
     if scenario.variant.startswith("seed+") and scenario.variant != "seed+1":
         return False
-    if scenario.fault.startswith("again") or (case.clause == "ASYNC-10" and scenario.conduct.startswith("leave")):
+    if scenario.fault.startswith(("again", "idle")) or (
+        case.clause == "ASYNC-10" and scenario.conduct.startswith("leave")
+    ):
         return False
     # Which step a worker's element would have been in is nobody's promise.
     if case.clause == "ERROR-2" and scenario.dataset == "iterable" and scenario.num_workers:
