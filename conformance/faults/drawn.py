@@ -9,7 +9,7 @@ from conformance.contract import Claims
 from conformance.faults.scenario import LIVES
 from conformance.loader import samplers
 from conformance.loader.asked import may_persist
-from conformance.loader.scenario import ERRORS, KINDS, Scenario, Style, simpler
+from conformance.loader.scenario import BASE_ERRORS, ERRORS, KINDS, Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 # What may go wrong or be done, simplest first; what happens twice in a list is tried twice as often.
@@ -155,9 +155,20 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             for place, when in ((0, "second"), (4, "second"), (2, "third"), (4, "")):
                 yield simpler(plain, fault=f"raise@{place}", details=when)
             yield simpler(plain, fault="raise@4", drop_last=True)
+            yield from _each_base_error(claims, simpler(plain, epochs=2), few)
             for fault in dict.fromkeys(_possible_faults(claims, num_workers, style)):
                 if fault not in ("raise", "exit") and not few:
                     yield simpler(plain, fault=f"{fault}@{1 if fault == 'init' else 3}", details="second")
+
+
+def _each_base_error(claims: Claims, plain: Scenario, few: bool) -> Iterator[Scenario]:
+    """What is no Exception: each class in the rank's own process; in a worker those two that end it with a code."""
+    words = tuple(BASE_ERRORS)[: 1 if few else 2 if plain.num_workers else None]
+    yield from (simpler(plain, fault="raise@3", details=word) for word in words)
+    if not few:
+        hooks = {"collate": "collate@3", **({"init": "init@1"} if plain.num_workers else {})}
+        possible = _possible_faults(claims, plain.num_workers, plain.dataset)
+        yield from (simpler(plain, fault=hooks[each], details="exits") for each in hooks if each in possible)
 
 
 def _lives(claims: Claims, style: Style, tier: Tier) -> Iterator[Scenario]:

@@ -15,7 +15,7 @@ from conformance.loader.judging import (
 )
 from conformance.loader.kinds import GROWTH
 from conformance.loader.runs import FIRST_EPOCH
-from conformance.loader.scenario import DEADLY, FAULTS, Scenario
+from conformance.loader.scenario import FAULTS, Scenario
 from conformance.trace import Failure, RankRun, Topic, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count, place_of
@@ -106,6 +106,9 @@ def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trac
     """What comes before the failing step is delivered, and nothing of it or after it."""
     (rank,) = trace.main.ranks
     if scenario.dataset != "map" or scenario.conduct or _fault(scenario) not in ("raise", "collate"):
+        return None
+    # What ends a worker takes along what that had read.
+    if scenario.raises_base:
         return None
     if failed_while_loading(rank):
         return []
@@ -212,6 +215,9 @@ def only_the_failing_sample_is_skipped(scenario: Scenario, claims: Claims, trace
     if rank is None or scenario.dataset != "map":
         return None
     at = scenario.faulty_epoch
+    failure = _first_failure(scenario, rank)
+    if failure is not None and failure.kind == "raised" and scenario.raises_base:
+        return []  # what is no Exception is meant for others than who skips
     if rank.failure or len(rank.epochs) <= at or rank.epochs[at].failure:
         return [Finding("raised-though-skipping", "the other samples", _story(rank), 'errors="skip" is claimed')]
     epoch, bad = rank.epochs[at], place_of(scenario.fault)
@@ -258,7 +264,7 @@ def no_descriptor_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> V
 @clause("LEAK-3", family="life", dataset="any", floor=20)
 def no_file_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """No shared-memory segment and no temporary file is left, but for what a worker had made that died at once."""
-    if _fault(scenario) in DEADLY:
+    if scenario.kills_a_worker:
         return None
     return _nothing_left(scenario, trace, "file", "they outlive the process, and fill the machine's memory")
 

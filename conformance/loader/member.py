@@ -17,7 +17,7 @@ from conformance.contract import Implementation, Request
 from conformance.loader import datasets, kinds, leaks, patience, probes, reading, samplers
 from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.reading import Reader
-from conformance.loader.scenario import AGING_KINDS, DEADLY, ODD_KINDS, Scenario
+from conformance.loader.scenario import AGING_KINDS, ODD_KINDS, Scenario
 from conformance.processes import alive, calls, random_state, seen
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task
@@ -74,8 +74,9 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     # A scenario asks what its conduct needs, which this process may not know yet.
     _conducts(task)
     if task.scenario.is_troubled:
-        deadly = task.scenario.fault.partition("@")[0] in DEADLY
-        return watching_leaks(lambda: read_once(implementation, task, workdir), workdir, deadly)
+        return watching_leaks(
+            lambda: read_once(implementation, task, workdir), workdir, deadly=task.scenario.kills_a_worker
+        )
     return read_once(implementation, task, workdir)
 
 

@@ -21,7 +21,7 @@ from conformance.loader.datasets import FIRST_SAMPLE, MapDataset
 from conformance.loader.interrupts import first, interrupt, said, within
 from conformance.loader.reach import reaches
 from conformance.loader.samples import sample_of
-from conformance.loader.scenario import ERRORS
+from conformance.loader.scenario import BASE_ERRORS, ERRORS
 from conformance.processes.descendants import children
 from conformance.trace import Read
 from conformance.trial.words import place_of
@@ -215,20 +215,25 @@ class Stubborn(Exception):
         super().__init__(sentence(fault))
 
 
+class Abandoned(BaseException):
+    """An exception of the dataset's own that is no Exception, as of a library that ends a program by it."""
+
+
 # How each error is made of its text; the others take the text alone.
-_MADE: dict[str, Callable[[str], Exception]] = {
+_MADE: dict[str, Callable[[str], BaseException]] = {
     "": BrokenSample,
+    "abandons": Abandoned,
     "disk": lambda text: OSError(errno.ENOSPC, text),
     "unicode": lambda text: UnicodeDecodeError("utf-8", b"\xff", 0, 1, text),
 }
 
 
-def broken(error: str, fault: str) -> Exception:
+def broken(error: str, fault: str) -> BaseException:
     """What a fault raises, by the word of its class."""
     if error == "stubborn":
         return Stubborn(fault=fault)
-    make = _MADE.get(error) or getattr(builtins, ERRORS[error])
-    return cast(Exception, make(sentence(fault)))
+    make = _MADE.get(error) or getattr(builtins, {**ERRORS, **BASE_ERRORS}[error])
+    return cast(BaseException, make(sentence(fault)))
 
 
 def _raise(index: int, error: str) -> None:

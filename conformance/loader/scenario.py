@@ -64,11 +64,18 @@ ERRORS = {
     "missing": "NotImplementedError",
     "stubborn": "Stubborn",
 }
+# What Python derives from BaseException alone, so that `except Exception` lets it pass; and the dataset's own such.
+BASE_ERRORS = {
+    "exits": "SystemExit",
+    "abandons": "Abandoned",
+    "closes": "GeneratorExit",
+    "stops": "KeyboardInterrupt",
+}
 # Of these no other process can make one again from its text.
 NOT_MADE_ANEW = ("unicode", "stubborn")
 IN_EPOCH = {"second": 1, "third": 2}
 FAULT_WORDS = {
-    **{word: f"with {'an' if name[0] in 'AEIOU' else 'a'} {name}" for word, name in ERRORS.items()},
+    **{word: f"with {'an' if name[0] in 'AEIOU' else 'a'} {name}" for word, name in {**ERRORS, **BASE_ERRORS}.items()},
     "second": "in the second epoch",
     "third": "in the third epoch",
     "always": "in every epoch",
@@ -289,7 +296,17 @@ class Scenario:
     @property
     def error(self) -> str:
         """The word for what the fault raises, or "" for the dataset's own exception."""
-        return next((each for each in self.words if each in ERRORS), "")
+        return next((each for each in self.words if each in ERRORS or each in BASE_ERRORS), "")
+
+    @property
+    def raises_base(self) -> bool:
+        """Whether what it raises is no Exception."""
+        return self.error in BASE_ERRORS
+
+    @property
+    def kills_a_worker(self) -> bool:
+        """Whether a worker dies of the fault, or may."""
+        return self.fault.partition("@")[0] in DEADLY or (self.raises_base and self.num_workers > 0)
 
     @property
     def size(self) -> tuple[Any, ...]:
