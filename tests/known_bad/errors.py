@@ -69,7 +69,7 @@ class ForgivesLaterEpochs(BadPool):
 
 
 class EndsItsThreadInSilence(BadPool):
-    """A thread reads ahead, and hands on every Exception: of a SystemExit it ends, and the rank waits. (No public report.)"""
+    """A thread hands on every Exception; of a SystemExit it ends, and the rank waits for ever. (No public report.)"""
 
     claims, families, patience = STREAM, LIFE, 1.0
     clause, smallest = "ERROR-1", "n4,w1,b1,keep,iterable,raise@3,with=abandons"
