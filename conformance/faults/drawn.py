@@ -98,6 +98,10 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     yield from _each_error(claims, tier)
     if with_workers and tier.name != "quick":
         yield from _each_death(claims, dataset)
+    if tier.name != "quick":
+        # What is large may be kept elsewhere than what is small.
+        big = Scenario(6, batch_size=2, epochs=2, dataset=dataset, conduct="leave@1", kind="big")
+        yield from (simpler(big, num_workers=workers) for workers in ((0, 2) if with_workers else (0,)))
     if tier.name != "quick" and claims.aliases is not True:
         yield from _kept(claims, dataset)
     if "map" in claims.datasets:

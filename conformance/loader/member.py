@@ -17,7 +17,7 @@ from conformance.contract import Implementation, Request
 from conformance.loader import datasets, kinds, leaks, patience, probes, reading, samplers
 from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.reading import Reader
-from conformance.loader.scenario import AGING_KINDS, ODD_KINDS, Scenario
+from conformance.loader.scenario import AGING_KINDS, BIG_KINDS, ODD_KINDS, Scenario
 from conformance.processes import alive, calls, random_state, seen
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task
@@ -200,7 +200,7 @@ def _whole(going: Reading) -> None:
         reading.read_epochs(reader, numbers, going.epochs)
     elif scenario.kind in ODD_KINDS:
         kinds.read_odd(reader, scenario.kind, scenario.samples, numbers[0], going.remarks)
-    elif scenario.kind not in ("", "buffer", *AGING_KINDS):
+    elif scenario.kind not in ("", "buffer", *AGING_KINDS, *BIG_KINDS):
         in_order = going.implementation.claims.in_order
         kinds.watch_types(reader, scenario.kind, scenario.samples, numbers, going.remarks, in_order)
     elif scenario.fault:
@@ -250,6 +250,7 @@ def _reader(going: Reading, loader: Any) -> Reader:
         sets_epoch=going.implementation.claims.epochs not in ("automatic", "endless"),
         most=8 + 2 * copies * going.scenario.samples + step,
         before_epoch=watch.begin_epoch if watch is not None else lambda number: None,
+        decodes=going.scenario.kind not in BIG_KINDS,
     )
 
 

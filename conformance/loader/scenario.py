@@ -90,6 +90,8 @@ KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple"
 # Samples that are other ones in each epoch: what is written over what is held then shows.
 AGING_KINDS = ("aging",)
 ODD_KINDS = ("dtype", "narrow", "wide")
+# Samples of 1 MiB, which are not looked at: what is done with steps that are large.
+BIG_KINDS = ("big",)
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,7 @@ _PARTS = (
     word("persistent", "persistent_workers"),
     placed("fault", FAULTS, always=True),
     placed("conduct", CONDUCTS),
-    named("kind", "kind", (*KINDS, *AGING_KINDS, *ODD_KINDS)),
+    named("kind", "kind", (*KINDS, *AGING_KINDS, *ODD_KINDS, *BIG_KINDS)),
     codes.details("details"),
     choice("variant", VARIANTS, "none"),
     choice("refusal", tuple(_REFUSALS), ""),

@@ -4,7 +4,7 @@ from dataclasses import MISSING, fields
 
 from conformance.bridge.implementation import PREFIX
 from conformance.contract import AHEAD, Claims
-from conformance.loader.scenario import AGING_KINDS, ODD_KINDS, Scenario
+from conformance.loader.scenario import AGING_KINDS, BIG_KINDS, ODD_KINDS, Scenario
 from conformance.processes.task import Task
 from conformance.report.adapter_source import Adapter
 from conformance.report.script.checks import CHECKS, COMPLETE, OF_CONSUMERS, OF_FAILURES, OF_RESTARTS, check_of
@@ -75,7 +75,11 @@ def has_script(case: Case, implementation: str = "") -> bool:
     known = (*_SCRIPTED, *_OF_CONSUMERS) if case.clause in OF_CONSUMERS else _SCRIPTED
     if case.clause in _OF_ONE_RANK and (scenario.world_size != 1 or scenario.drop_last or scenario.shuffle):
         return False
-    if scenario.conduct.partition("@")[0] in _WITHOUT_SCRIPT or scenario.is_slow or scenario.kind in AGING_KINDS:
+    if (
+        scenario.conduct.partition("@")[0] in _WITHOUT_SCRIPT
+        or scenario.is_slow
+        or scenario.kind in (*AGING_KINDS, *BIG_KINDS)
+    ):
         return False
     if scenario.kind == "large" and (scenario.conduct or scenario.fault):
         return False
