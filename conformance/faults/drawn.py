@@ -9,6 +9,7 @@ from conformance.contract import Claims
 from conformance.faults.scenario import LIVES
 from conformance.loader import samplers
 from conformance.loader.asked import may_persist
+from conformance.loader.kinds import ORDERED
 from conformance.loader.scenario import BASE_ERRORS, ERRORS, KINDS, Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
@@ -264,3 +265,5 @@ def kinds_of_sample(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                         yield from _growing(claims, num_workers, dataset) if tier.name != "quick" else ()
                 elif kind != "buffer":
                     yield Scenario(3, batch_size=3, num_workers=num_workers, kind=kind, dataset=dataset)
+    if claims.shuffle == "global" and "map" in claims.datasets and tier.name != "quick":
+        yield Scenario(ORDERED, batch_size=100, shuffle=True, conduct="orders")

@@ -13,14 +13,12 @@ from conformance.loader.judging import (
     repeats,
     show,
 )
-from conformance.loader.kinds import GROWTH
+from conformance.loader.kinds import OF_ORDERS, OF_SAMPLES
 from conformance.loader.runs import FIRST_EPOCH
 from conformance.loader.scenario import FAULTS, Scenario
 from conformance.trace import Failure, RankRun, Topic, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count, place_of
-
-# Memory may grow by this much in 32 epochs of 1 MiB each: half of what a loader keeps that keeps them all.
 
 
 def _raises(claims: Claims) -> bool:
@@ -300,14 +298,18 @@ def _nothing_left(scenario: Scenario, trace: Trace, topic: Topic, why: str) -> V
 def memory_does_not_grow(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Many epochs later the processes hold as much memory as before."""
     (rank,) = trace.main.ranks
-    if scenario.kind != "large":
+    orders = scenario.conduct == "orders"
+    if scenario.kind != "large" and not orders:
         return None
     if rank.failure:
         return [] if refuses_the_type(rank) else None
-    grown = int(rank.remark("memory"))
-    if grown <= GROWTH:
+    growth = OF_ORDERS if orders else OF_SAMPLES
+    if int(rank.remark("memory")) <= growth.most:
         return []
-    line = f"rank {rank.rank}: more than {GROWTH // 2**20} MiB more with every 32 epochs of 1 MiB each, three times"
+    epochs = "of which a step was read" if orders else "of 1 MiB each"
+    times = {3: "three", 6: "six"}[growth.windows]
+    more = f"more than {growth.most // 2**20} MiB more with every {growth.more} epochs {epochs}, {times} times"
+    line = f"rank {rank.rank}: {more}"
     return [
         Finding(
             "memory-grows",

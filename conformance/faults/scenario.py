@@ -22,6 +22,7 @@ HOOKS = {
 CONDUCTS.update(
     {
         "hooked": Conduct("read epoch after epoch", "conformance.faults.conduct", details=HOOKS),
+        "orders": Conduct("the first step alone of 24 epochs", "conformance.faults.conduct", calm=True),
         "lives": Conduct("a whole epoch after these", "conformance.faults.conduct", details=LIVES, fails_in="failed"),
     }
 )

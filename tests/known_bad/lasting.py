@@ -4,12 +4,17 @@ import pickle
 from collections.abc import Iterator
 from multiprocessing.connection import wait
 from pathlib import Path
+from random import Random
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+import numpy as np
+
 from tests.known_bad.ahead import BadAhead
 from tests.known_bad.asynchronous import FAMILY, with_hook
+from tests.known_bad.correct import KnownBad
 from tests.known_bad.life import LIFE, SAMPLES, STREAM, ReusesItsBuffer
+from tests.known_bad.order import SHUFFLING
 from tests.known_bad.pool import BadPool, Worker
 from tests.known_bad.workers import SEVERAL, WORKERS
 
@@ -137,6 +142,26 @@ class KeepsItsErrors(BadPool):
             raise
         if step and not self.request.drop_last:
             yield step
+
+
+class KeepsEveryOrder(KnownBad):
+    """The order of each epoch is kept, which costs nothing with few samples. (No public report.)"""
+
+    claims, families = SHUFFLING, SAMPLES
+    clause, smallest = "LEAK-5", "n100000,w1,b100,keep,shuffle,orders"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.orders: dict[int, list[int]] = {}
+
+    def order(self) -> list[int]:
+        if self.epoch not in self.orders:
+            self.orders[self.epoch] = super().order()
+        return self.orders[self.epoch]
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        # Python's own takes long.
+        return np.random.default_rng(generator.randrange(2**32)).permutation(order).tolist()  # type: ignore[no-any-return]
 
 
 class SpillsLargeSteps(BadPool):
