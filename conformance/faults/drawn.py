@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from conformance.contract import Claims
 from conformance.faults.scenario import LIVES
-from conformance.loader import samplers
+from conformance.loader import generators, samplers
 from conformance.loader.asked import may_persist
 from conformance.loader.kinds import ORDERED
 from conformance.loader.scenario import BASE_ERRORS, ERRORS, KINDS, Scenario, Style, simpler
@@ -124,6 +124,8 @@ def _hooked(claims: Claims) -> Iterator[Scenario]:
             yield simpler(plain, drop_last=True)
         if num_workers and may_persist(claims):
             yield simpler(plain, persistent_workers=True)
+    if generators.HOOK in claims.hooks and claims.shuffle and claims.in_order:
+        yield from _generated(claims)
     for num_workers in (0, 2) if claims.workers else (0,):
         for word in asked if num_workers else [each for each in asked if each == "collated"]:
             plain = Scenario(9, batch_size=2, num_workers=num_workers, epochs=3, conduct="hooked", details=word)
@@ -131,6 +133,18 @@ def _hooked(claims: Claims) -> Iterator[Scenario]:
                 yield plain
             if num_workers and "lasting" in asked:
                 yield simpler(plain, persistent_workers=True)
+
+
+def _generated(claims: Claims) -> Iterator[Scenario]:
+    """A generator that is handed over, without workers and with."""
+    plain = Scenario(
+        generators.SAMPLES, batch_size=4, shuffle=True, epochs=3, conduct="hooked", details=generators.WORD
+    )
+    yield plain
+    if claims.workers:
+        yield simpler(plain, num_workers=2)
+        if may_persist(claims):
+            yield simpler(plain, num_workers=2, persistent_workers=True)
 
 
 def _each_death(claims: Claims, style: Style) -> Iterator[Scenario]:

@@ -18,6 +18,7 @@ HOOKS = {
     "lasting": "the processes of the workers noted",
     "sampler": "a sampler of the user's own",
     "batches": "a batch sampler of the user's own",
+    "generator": "a generator of the user's own",
 }
 CONDUCTS.update(
     {

@@ -14,7 +14,7 @@ from math import prod
 from typing import Any, Protocol, cast
 
 from conformance.contract import Implementation, Request
-from conformance.loader import datasets, kinds, leaks, patience, probes, reading, samplers
+from conformance.loader import datasets, generators, kinds, leaks, patience, probes, reading, samplers
 from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.reading import Reader
 from conformance.loader.scenario import AGING_KINDS, BIG_KINDS, ODD_KINDS, Scenario
@@ -57,9 +57,10 @@ class Reading:
         """The number after the conduct's @, or 0."""
         return place_of(self.scenario.conduct) if "@" in self.scenario.conduct else 0
 
-    def load(self) -> Any:
-        """A loader of the request."""
-        return calls.called("load", None, lambda: self.implementation.load(self.request))
+    def load(self, **others: Any) -> Any:
+        """A loader of the request, or of one that asks for something else here."""
+        request = replace(self.request, **others)
+        return calls.called("load", None, lambda: self.implementation.load(request))
 
 
 class Conducts(Protocol):
@@ -296,6 +297,8 @@ def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
         hooks["sampler"] = samplers.PassingSampler(watch.folder, scenario.samples)
     if "batches" in scenario.words:
         hooks["batch_sampler"] = samplers.PassingBatches(watch.folder, scenario.samples)
+    if generators.WORD in scenario.words:
+        hooks[generators.HOOK] = generators.handed_over()
     dataset = watched(scenario.dataset, scenario.samples, watch)
     return Request(dataset=dataset, workdir=folder, **{**arguments, **hooks})
 
