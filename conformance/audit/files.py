@@ -169,3 +169,21 @@ class Made:
             if isinstance(block, Deliveries) and block.ids is not None:
                 return block.ids, block.sizes
         return None
+
+
+def joined(block: Deliveries, made: Made, iterator: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
+    """The ids and sizes of batches whose workers wrote them, and of how many batches a worker's file lacks them."""
+    sizes = np.zeros(len(block.workers), np.int64)
+    taken = []
+    for worker in np.unique(block.workers).tolist():
+        mine = np.flatnonzero(block.workers == worker)
+        ids, found = made.take(iterator, worker, len(mine))
+        sizes[mine[: len(found)]] = found
+        taken.append((mine[: len(found)], ids, found))
+    starts = np.cumsum(sizes) - sizes
+    like = taken[0][1]
+    out = np.zeros((int(sizes.sum()), *like.shape[1:]), like.dtype)
+    for mine, ids, found in taken:
+        own = np.cumsum(found, dtype=np.int64) - found
+        out[np.repeat(starts[mine] - own, found) + np.arange(len(ids))] = ids
+    return out, sizes, len(sizes) - sum(len(mine) for mine, _, _ in taken)

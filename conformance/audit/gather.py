@@ -9,25 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from conformance.audit.counts import DENSE
-from conformance.audit.files import Cursor, Made, Skimmed, place, skim
+from conformance.audit.delivered import Open
+from conformance.audit.files import Cursor, Made, Skimmed, joined, place, skim
 from conformance.audit.partial import ordered
 from conformance.audit.summary import (
-    HEAD_SAMPLES,
-    HEAD_STEPS,
     Epoch,
-    EpochKey,
     Group,
     GroupKey,
-    Order,
     Process,
     RankSeen,
     Summary,
     WorkerSeen,
-    mixed,
 )
 from conformance.records.frames import End
 from conformance.records.reader import Deliveries, files
@@ -114,7 +106,7 @@ class _Reader:
         self._told = told
         self._loaders: dict[int, tuple[GroupKey, dict[str, Any]]] = {}
         self._groups: dict[GroupKey, _OneLine] = {}
-        self._open: dict[tuple[int, int], _Open] = {}
+        self._open: dict[tuple[int, int], Open] = {}
         self._left: dict[tuple[int, int], RankSeen] = {}
 
     def read_on(self) -> bool:
@@ -171,7 +163,7 @@ class _Reader:
         seen = epoch.ranks.setdefault(self._file.rank, RankSeen(_plain(fact)))
         iterator = str(fact.get("iterator") or f"{self._file.token}/{number}/{fact.get('epoch')}")
         group = self._summary.groups[key]
-        opened = _Open(group, epoch, epoch_key, self._file.rank, seen, iterator, _length(loader, loader.get("length")))
+        opened = Open(group, epoch, epoch_key, self._file.rank, seen, iterator, _length(loader, loader.get("length")))
         self._open[number, int(fact.get("epoch", 0))] = opened
         for told in self._told.get(iterator, ()):
             _worker_told(seen.workers.setdefault(int(told.get("worker", -1)), WorkerSeen()), told)
@@ -184,7 +176,7 @@ class _Reader:
         opened = self._open[at]
         self.touched.add(id(opened.epoch))
         if block.ids is None:
-            ids, sizes, lacking = _joined(block, self._made, opened.iterator)
+            ids, sizes, lacking = joined(block, self._made, opened.iterator)
             opened.seen.unread += lacking
             opened.add(ids, sizes, block.workers)
         else:
@@ -292,120 +284,3 @@ class _OneLine:
         """Whether a loader that is made now is this one made again: it is alike, and the earlier one had its epoch."""
         alike = all(self.last.get(name) == fact.get(name) for name in _LOOKS)
         return alike and (self.used or (self.last.get("loader") == fact.get("loader")))
-
-
-class _Open:
-    """One epoch of one loader in one rank, while it is read."""
-
-    def __init__(
-        self, group: Group, epoch: Epoch, key: EpochKey, rank: int, seen: RankSeen, iterator: str, length: int
-    ) -> None:
-        self.group, self.epoch, self.key, self.rank, self.seen = group, epoch, key, rank, seen
-        self.iterator = iterator
-        self._length = length
-        self._order = Order(seen, narrow=0 < length <= 1 << 32)
-
-    def forget(self) -> None:
-        """It was no epoch."""
-        del self.epoch.ranks[self.rank]
-        if not self.epoch.ranks:
-            del self.group.epochs[self.key]
-
-    def add(self, ids: npt.NDArray[Any], sizes: npt.NDArray[Any], workers: npt.NDArray[np.int16]) -> None:
-        """Batches that came, in their order."""
-        if not len(sizes):
-            return
-        seen = self.seen
-        ends = np.cumsum(sizes, dtype=np.int64)
-        self._order.add(ids, ends)
-        spread = ids[:, 0] if ids.ndim == 2 else mixed(ids)
-        self._count(ids)
-        self._note_witnesses(ids, spread, ends, sizes, workers)
-        self._note_head(ids, ends)
-        for size, number in zip(*(each.tolist() for each in np.unique(sizes, return_counts=True)), strict=True):
-            seen.sizes[size] = seen.sizes.get(size, 0) + number
-        seen.last_size = int(sizes[-1])
-        self._note_workers(spread, ends, sizes, workers)
-        seen.steps += len(sizes)
-        seen.rows += len(ids)
-
-    def _count(self, ids: npt.NDArray[Any]) -> None:
-        if ids.ndim == 2:
-            self.epoch.digests.add(ids)
-            return
-        if not len(ids):
-            return
-        limit = max(self._length, DENSE)
-        low, high = int(ids.min()), int(ids.max())
-        if low >= 0 and high < limit:
-            self.epoch.counts.add(ids, max(self._length, high + 1))
-            return
-        words = np.zeros((len(ids), 2), np.uint64)
-        words[:, 0] = mixed(ids)
-        words[:, 1] = ids.astype(np.int64).view(np.uint64)
-        self.epoch.digests.add(words)
-
-    def _note_witnesses(
-        self,
-        ids: npt.NDArray[Any],
-        spread: npt.NDArray[np.uint64],
-        ends: npt.NDArray[np.int64],
-        sizes: npt.NDArray[Any],
-        workers: npt.NDArray[np.int16],
-    ) -> None:
-        kept = self.group.witnesses.below(spread)
-        if not len(kept):
-            return
-        step = np.searchsorted(ends, kept, side="right")
-        rows = np.empty((len(kept), 6), np.int64)
-        rows[:, 0] = ids[kept, 0].view(np.int64) if ids.ndim == 2 else ids[kept]
-        rows[:, 1:4] = (*self.key, self.rank)
-        rows[:, 4] = workers[step]
-        rows[:, 5] = step + self.seen.steps
-        self.group.witnesses.add(spread[kept], rows)
-
-    def _note_head(self, ids: npt.NDArray[Any], ends: npt.NDArray[np.int64]) -> None:
-        starts = np.concatenate([[0], ends[:-1]])
-        for step in range(min(HEAD_STEPS - len(self.seen.head), len(ends))):
-            some = ids[starts[step] : ends[step]][:HEAD_SAMPLES]
-            self.seen.head.append([_hexadecimal(row) for row in some] if ids.ndim == 2 else some.tolist())
-
-    def _note_workers(
-        self,
-        spread: npt.NDArray[np.uint64],
-        ends: npt.NDArray[np.int64],
-        sizes: npt.NDArray[Any],
-        workers: npt.NDArray[np.int16],
-    ) -> None:
-        # The sum up to each step; what wraps cancels out.
-        up_to = np.concatenate([np.zeros(1, np.uint64), np.cumsum(spread, dtype=np.uint64)])
-        each = np.diff(up_to[np.concatenate([[0], ends])])
-        self.seen.mixed = (self.seen.mixed + int(up_to[-1])) % (1 << 64)
-        for worker in np.unique(workers).tolist():
-            mine = workers == worker
-            seen = self.seen.workers.setdefault(worker, WorkerSeen())
-            seen.batches += int(mine.sum())
-            seen.rows += int(sizes[mine].sum())
-            seen.mixed = (seen.mixed + int(each[mine].sum(dtype=np.uint64))) % (1 << 64)
-
-
-def _hexadecimal(words: npt.NDArray[np.uint64]) -> str:
-    return words.astype("<u8").tobytes().hex()[:8]
-
-
-def _joined(block: Deliveries, made: Made, iterator: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
-    """The ids and sizes of batches whose workers wrote them, and of how many batches a worker's file lacks them."""
-    sizes = np.zeros(len(block.workers), np.int64)
-    taken = []
-    for worker in np.unique(block.workers).tolist():
-        mine = np.flatnonzero(block.workers == worker)
-        ids, found = made.take(iterator, worker, len(mine))
-        sizes[mine[: len(found)]] = found
-        taken.append((mine[: len(found)], ids, found))
-    starts = np.cumsum(sizes) - sizes
-    like = taken[0][1]
-    out = np.zeros((int(sizes.sum()), *like.shape[1:]), like.dtype)
-    for mine, ids, found in taken:
-        own = np.cumsum(found, dtype=np.int64) - found
-        out[np.repeat(starts[mine] - own, found) + np.arange(len(ids))] = ids
-    return out, sizes, len(sizes) - sum(len(mine) for mine, _, _ in taken)

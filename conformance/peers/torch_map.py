@@ -40,6 +40,7 @@ known_failures: dict[str, Any] = {
     ),
     "WORK-14": dict(
         case="WORK-14-n4,w1,b1,keep,k1,e3,persistent,exit@3",
+        race="hung-after-error",
         reason="persistent workers: an epoch that is begun after a worker has ended waits for that worker forever",
     ),
     "WORK-17": [

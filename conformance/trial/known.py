@@ -1,7 +1,7 @@
 """Known failures: decides what an entry must say, when it is stale or expired, and how a template is written.
 
 An entry excuses one kind of violation of one clause. Its case is replayed first: if it does not fail any more, the
-entry is stale, and the run fails until it is removed.
+entry is stale, and the run fails until it is removed. A failure that is a race can't be replayed, and names its kind.
 """
 
 import datetime
@@ -17,7 +17,7 @@ from conformance.trial.campaign import Case
 from conformance.trial.clause import CLAUSES
 from conformance.trial.family import FAMILIES
 
-_FIELDS = ("case", "reason", "issue", "until", "perhaps")
+_FIELDS = ("case", "reason", "issue", "until", "perhaps", "race")
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Known:
     """One entry: the clause, the stored case, why it is tolerated, and until when.
 
     `perhaps`: its case need not fail. That is where it can't be known, as in a template for many loaders.
+    `race`: the kind of the finding, where the same case fails in one run and not in the next. Nothing is replayed.
     """
 
     clause: str
@@ -32,6 +33,7 @@ class Known:
     reason: str
     issue: str = ""
     perhaps: bool = False
+    race: str = ""
 
 
 def parse_known(entries: Mapping[str, Any], today: datetime.date | None = None) -> dict[str, tuple[Known, ...]]:
@@ -99,7 +101,14 @@ def _entry(clause: str, fields: Any, today: datetime.date) -> Known:
     until = _date(where, fields.get("until"))
     if until and until < today:
         raise AdapterError(f"{where} expired on {until}; fix the loader, or give the entry a later date")
-    return Known(clause, scenario, str(fields["reason"]), str(fields.get("issue", "")), fields.get("perhaps") is True)
+    race = fields.get("race", "")
+    if not isinstance(race, str):
+        raise AdapterError(
+            f"{where} has race={race!r}, but a race is named by the kind of its finding, as the JSON report tells it "
+            '(race = "hung-after-error"); write that'
+        )
+    perhaps = fields.get("perhaps") is True
+    return Known(clause, scenario, str(fields["reason"]), str(fields.get("issue", "")), perhaps, race)
 
 
 def _date(where: str, value: Any) -> datetime.date | None:

@@ -206,8 +206,11 @@ class Session:
         """Replay the clause's known failures, once. The sentence that says that one is stale, or nothing."""
         if clause.id not in self.known or clause.id in self._known_cases:
             return ""
-        found = []
+        found, kinds = [], set()
         for known in self.known[clause.id]:
+            if known.race:
+                kinds.add(known.race)
+                continue
             case, _ = replay(self.fleet, self.claims, clause, known.scenario)
             if case is None and known.perhaps:
                 continue
@@ -216,8 +219,9 @@ class Session:
                 return f"the known failure {stored} does not fail (any more); remove it, or store a case that does"
             found.append(KnownCase(case, known.reason, known.issue))
         self._known_cases[clause.id] = tuple(found)
-        if found:
-            self._known_kinds[clause.id] = frozenset(each.case.finding.kind for each in found)
+        kinds.update(each.case.finding.kind for each in found)
+        if kinds:
+            self._known_kinds[clause.id] = frozenset(kinds)
         return ""
 
     def _replayed(self, clause: Clause, blank: Outcome) -> Outcome:

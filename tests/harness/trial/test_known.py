@@ -76,10 +76,11 @@ def judged(known: dict[str, Any], load: Any = doubles, clauses: tuple[str, ...] 
         ({"PART-1": dict(ENTRY, until=datetime.datetime(2026, 5, 31, 12))}, "expired on 2026-05-31"),
         ({"PART-1": dict(ENTRY, until="soon")}, "has until='soon', which is no date; write it as 2027-01-31"),
         ({"PART-1": dict(ENTRY, until=7)}, "has until=7, which is no date"),
+        ({"PART-1": dict(ENTRY, race=True)}, "has race=True, but a race is named by the kind of its finding"),
     ],
 )
 def test_a_malformed_entry_gets_a_sentence(entries: dict[str, Any], sentence: str) -> None:
-    """The sentence names the entry, the rule and the mend."""
+    """The sentence names the entry, the rule and the fix."""
     with pytest.raises(AdapterError) as error:
         parse_known(entries, TODAY)
     assert sentence in str(error.value)
@@ -123,10 +124,24 @@ def test_what_is_not_known_is_violated() -> None:
 
 def test_a_stale_entry_fails_the_run() -> None:
     """An entry whose case does not fail any more is to be removed."""
-    report = judged({"PART-1": dict(case=DOUBLED, reason="mended since")}, plain_loader.load)
+    report = judged({"PART-1": dict(case=DOUBLED, reason="fixed since")}, plain_loader.load)
     outcome = report.outcome("PART-1")
     assert ("INVALID", False) == (outcome.status, report.passed)
     assert f"the known failure {DOUBLED} does not fail (any more); remove it, or store a case that does" in outcome.note
+
+
+@pytest.mark.parametrize("load", [doubles, plain_loader.load])
+def test_a_race_is_known_whether_it_fails_this_time_or_not(load: Any) -> None:
+    """Its kind is tolerated and its case is not replayed, so that the verdict is the same in every run."""
+    (kind,) = {finding.case.finding.kind for finding in judged({"PART-1": ENTRY | {"case": DOUBLED}}).outcomes[0].known}
+    outcome = judged({"PART-1": dict(case=DOUBLED, reason="a race", race=kind)}, load).outcome("PART-1")
+    assert ("KNOWN", "a race") == (outcome.status, outcome.note)
+
+
+def test_a_race_of_another_kind_excuses_nothing() -> None:
+    """An entry names the kind that it tolerates."""
+    report = judged({"PART-1": dict(case=DOUBLED, reason="a race", race="hung-after-error")})
+    assert "VIOLATED" == report.outcome("PART-1").status
 
 
 def test_another_kind_of_the_same_clause_still_fails() -> None:
