@@ -58,7 +58,8 @@ class Request:
     this rank with a dataset of the same content, and identifies that content: a length, a type or a repr does not.
     Those from `collate_fn` to `rebatched` are asked for only where the claim `hooks` names them: `timeout` is the
     seconds that a worker may take over a step, 0 for no limit; a `sampler` gives the indices of an epoch in their
-    order, and a `batch_sampler` its steps. Those from `buffer_size` on say how an asynchronous loader reads ahead: at
+    order, and a `batch_sampler` its steps; the state of a `generator`, which is torch's, decides the shuffle in place
+    of `seed`. Those from `buffer_size` on say how an asynchronous loader reads ahead: at
     most so many steps beyond the one that the consumer holds (0: as many as it likes), already before the first
     iterator is made, into the next epoch before that is asked for, and in small batches that are joined to full steps.
     `batches` says how the members of a step are chosen, of the ways that the claim of this name has: "grouped", from
@@ -90,6 +91,7 @@ class Request:
     persistent_workers: bool = False
     sampler: Any = None
     batch_sampler: Any = None
+    generator: Any = None
     buffer_size: int = 0
     early_preload: bool = False
     load_indefinitely: bool = True
@@ -259,7 +261,8 @@ VALUES: dict[str, tuple[Any, ...]] = {
 CHOICES = {
     "datasets": ("map", "iterable"),
     "hooks": (
-        *("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler", "set_epoch"),
+        *("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler", "generator"),
+        "set_epoch",
         *AHEAD,
         "weights",
     ),

@@ -153,9 +153,9 @@ class Value:
 class Saved:
     """A state of a loader, pickled, and whether the epoch in which it was taken had come to its end.
 
-    `later`, where a scenario asks for that, is the same state pickled when the loader had gone on to the end, or one of
-    the next epoch. `workdir`
-    is the folder of the process: a job that is started again finds its files where they were.
+    `later`, where a scenario asks for that, is the same state pickled when the loader had gone on to the end, one of
+    the next epoch, or the one that was taken just before. `workdir` is the folder of the process: a job that is
+    started again finds its files where they were.
     """
 
     blob: bytes

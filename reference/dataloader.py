@@ -269,6 +269,7 @@ def _base_seed(options: Options, shuffle: bool | None, generator: torch.Generato
     if seed is not None:
         return seed
     if shuffle or generator is not None:
+        # WORK-20: once, from the generator that was handed over, if one was.
         return int(torch.empty((), dtype=torch.int64).random_(generator=generator).item())
     # ORDER-11: read, not drawn.
     return torch.initial_seed() % 2**64

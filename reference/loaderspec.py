@@ -26,7 +26,7 @@ from .rules.splitting import splitter
 from .rules.streams import EpochSplit, shuffled
 
 # What a request may ask for beyond the loader's own arguments, and of a loader that reads ahead.
-HOOKS = ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler")
+HOOKS = ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler", "generator")
 TELLS = ("set_epoch",)
 AHEAD = ("buffer_size", "early_preload", "load_indefinitely", "rebatched")
 
@@ -218,8 +218,10 @@ def _factored(request: Any) -> Options:
 def _options(request: Any) -> Options:
     options = _factored(request)
     # `randomSeed` is documented to seed torch as well: that is this call's doing, and not the loader's (ORDER-10).
-    with _undisturbed():
-        options.randomSeed(request.seed)
+    # WORK-20: without a seed of its own the loader draws one from the generator that it is given.
+    if getattr(request, "generator", None) is None:
+        with _undisturbed():
+            options.randomSeed(request.seed)
     return options
 
 

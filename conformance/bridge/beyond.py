@@ -30,5 +30,5 @@ BEYOND: Mapping[str, str] = {
     **dict.fromkeys((f"MIX-{number}" for number in range(1, 10)), _CHOSEN),
     "LEFT-1": _CHOSEN,
     **dict.fromkeys(("ERROR-4", "ERROR-7"), _WORKERS),
-    **dict.fromkeys(("ERROR-5", "ERROR-6", "WORK-18", "WORK-19"), _HOOKS),
+    **dict.fromkeys(("ERROR-5", "ERROR-6", "WORK-18", "WORK-19", "WORK-20"), _HOOKS),
 }

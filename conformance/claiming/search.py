@@ -26,7 +26,10 @@ LADDER: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("length", (True,)),
     ("shuffle", ("global", "buffered")),
     ("workers", (True,)),
-    ("hooks", ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler")),
+    (
+        "hooks",
+        ("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler", "generator"),
+    ),
     ("iterable_workers", ("split", "replicated")),
     ("resume", (True, "unshuffled")),
     ("end_of_epoch", ("next", "empty")),
@@ -133,6 +136,8 @@ class Search:
         if claim == "hooks":
             if value in _OF_WORKERS and not claims.workers:
                 return "needs workers"
+            if value == "generator" and not claims.shuffle:
+                return "needs shuffle"
             return replace(claims, hooks=(*claims.hooks, value))
         return replace(claims, **{claim: value})
 

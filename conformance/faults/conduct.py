@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from conformance.faults import hooks, scenario
+from conformance.loader import generators, kinds
 from conformance.loader.member import Reading
 from conformance.loader.reading import Pass, Reader, read_epochs
 from conformance.processes.calls import Stopped
@@ -80,12 +81,26 @@ def _read_hooked(going: Reading) -> None:
     """Read all epochs, and write down what was not done as the hooks say."""
     assert going.watch is not None
     read_epochs(going.reader, going.task.epochs, going.epochs)
-    told = hooks.not_honoured(going.watch, going.scenario, going.epochs)
+    if generators.WORD in going.scenario.words:
+        told = generators.not_decisive(
+            lambda generator: going.load(generator=generator), going.reader, going.task.epochs, going.epochs
+        )
+    else:
+        told = hooks.not_honoured(going.watch, going.scenario, going.epochs)
     if told:
         going.remarks.append(("hook", told))
 
 
+def _begin_many(going: Reading) -> None:
+    """Begin epoch after epoch, and write down how much memory comes with their orders."""
+    kinds.watch_memory(going.reader, going.remarks, leaves_after=1, kind="", growth=kinds.OF_ORDERS)
+
+
 # Imported, so that a process that only reads knows what these conducts need.
 KNOWN = scenario
-CONDUCTS: Mapping[str, Callable[[Reading], None]] = {"lives": _live, "hooked": _read_hooked}
+CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
+    "lives": _live,
+    "hooked": _read_hooked,
+    "orders": _begin_many,
+}
 WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]] = {}

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from conformance.contract import Claims
 from conformance.faults.scenario import LIVES
-from conformance.loader import samplers
+from conformance.loader import generators, samplers
 from conformance.loader.asked import may_persist
-from conformance.loader.scenario import ERRORS, KINDS, Scenario, Style, simpler
+from conformance.loader.kinds import ORDERED
+from conformance.loader.scenario import BASE_ERRORS, ERRORS, KINDS, Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 # What may go wrong or be done, simplest first; what happens twice in a list is tried twice as often.
@@ -96,7 +97,11 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     yield from _each_error(claims, tier)
     most = _most_workers(claims, dataset)
     if most and tier.name != "quick":
-        yield from _each_death(dataset, most)
+        yield from _each_death(claims, dataset, most)
+    if tier.name != "quick":
+        # What is large may be kept elsewhere than what is small.
+        big = Scenario(6, batch_size=2, epochs=2, dataset=dataset, conduct="leave@1", kind="big")
+        yield from (simpler(big, num_workers=workers) for workers in _workers(claims, dataset))
     if tier.name != "quick" and claims.aliases is not True:
         yield from _kept(claims, dataset)
     if "map" in claims.datasets:
@@ -118,6 +123,8 @@ def _hooked(claims: Claims) -> Iterator[Scenario]:
             yield simpler(plain, drop_last=True)
         if num_workers and may_persist(claims):
             yield simpler(plain, persistent_workers=True)
+    if generators.HOOK in claims.hooks and claims.shuffle and claims.in_order:
+        yield from _generated(claims)
     for num_workers in (0, 2) if claims.workers else (0,):
         for word in asked if num_workers else [each for each in asked if each == "collated"]:
             plain = Scenario(9, batch_size=2, num_workers=num_workers, epochs=3, conduct="hooked", details=word)
@@ -127,12 +134,30 @@ def _hooked(claims: Claims) -> Iterator[Scenario]:
                 yield simpler(plain, persistent_workers=True)
 
 
-def _each_death(style: Style, most: int) -> Iterator[Scenario]:
+def _generated(claims: Claims) -> Iterator[Scenario]:
+    """A generator that is handed over, without workers and with."""
+    plain = Scenario(
+        generators.SAMPLES, batch_size=4, shuffle=True, epochs=3, conduct="hooked", details=generators.WORD
+    )
+    yield plain
+    if claims.workers:
+        yield simpler(plain, num_workers=2)
+        if may_persist(claims):
+            yield simpler(plain, num_workers=2, persistent_workers=True)
+
+
+def _each_death(claims: Claims, style: Style, most: int) -> Iterator[Scenario]:
     """The first, the middle and the last worker, in their first step and in a later one: each knows other pipes."""
     for workers, places in ((most, (0, 2, 5)), *([(3, (1,))] if most > 1 else [])):
         plain = Scenario(7, num_workers=workers, epochs=2, dataset=style)
         yield from (simpler(plain, fault=f"kill@{place}") for place in places)
     yield Scenario(4, num_workers=most, epochs=2, dataset=style, fault="exit@0")
+    idle = Scenario(6, num_workers=most, epochs=2, dataset=style, fault="idle@1")
+    # Some keep their workers without being asked to.
+    yield idle
+    if may_persist(claims):
+        lasting = simpler(idle, persistent_workers=True)
+        yield from (lasting, simpler(lasting, fault="idle@0"), simpler(lasting, epochs=3, details="third"))
 
 
 def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
@@ -147,12 +172,25 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             for place, when in ((0, "second"), (4, "second"), (2, "third"), (4, "")):
                 yield simpler(plain, fault=f"raise@{place}", details=when)
             yield simpler(plain, fault="raise@4", drop_last=True)
+            yield from _each_base_error(claims, simpler(plain, epochs=2), few)
             if claims.errors == "skip" and not few:
                 # In each place of a step, and of the last one.
                 yield from (simpler(plain, samples=6, batch_size=3, fault=f"raise@{place}") for place in range(6))
             for fault in dict.fromkeys(_possible_faults(claims, num_workers, style)):
                 if fault not in ("raise", "exit") and not few:
                     yield simpler(plain, fault=f"{fault}@{_place(fault, num_workers)}", details="second")
+
+
+def _each_base_error(claims: Claims, plain: Scenario, few: bool) -> Iterator[Scenario]:
+    """What is no Exception: each class in the rank's own process; in a worker those two that end it with a code."""
+    words = tuple(BASE_ERRORS)[: 1 if few else 2 if plain.num_workers else None]
+    yield from (simpler(plain, fault="raise@3", details=word) for word in words)
+    if not few:
+        hooks = [
+            each for each in _possible_faults(claims, plain.num_workers, plain.dataset) if each in ("collate", "init")
+        ]
+        places = (f"{each}@{_place(each, plain.num_workers)}" for each in hooks)
+        yield from (simpler(plain, fault=each, details="exits") for each in places)
 
 
 def _lives(claims: Claims, style: Style, tier: Tier) -> Iterator[Scenario]:
@@ -269,3 +307,5 @@ def kinds_of_sample(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                         yield from _growing(claims, num_workers, dataset) if tier.name != "quick" else ()
                 elif kind != "buffer":
                     yield Scenario(3, batch_size=3, num_workers=num_workers, kind=kind, dataset=dataset)
+    if claims.shuffle == "global" and "map" in claims.datasets and tier.name != "quick":
+        yield Scenario(ORDERED, batch_size=100, shuffle=True, conduct="orders")

@@ -2,6 +2,7 @@
 
 from conformance.contract import Claims
 from conformance.loader.judging import (
+    as_undisturbed,
     before_the_fault,
     error_text,
     failed_while_loading,
@@ -12,14 +13,12 @@ from conformance.loader.judging import (
     repeats,
     show,
 )
-from conformance.loader.kinds import GROWTH
+from conformance.loader.kinds import OF_ORDERS, OF_SAMPLES
 from conformance.loader.runs import FIRST_EPOCH
-from conformance.loader.scenario import DEADLY, FAULTS, Scenario
+from conformance.loader.scenario import FAULTS, Scenario
 from conformance.trace import Failure, RankRun, Topic, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count, place_of
-
-# Memory may grow by this much in 32 epochs of 1 MiB each: half of what a loader keeps that keeps them all.
 
 
 def _raises(claims: Claims) -> bool:
@@ -109,6 +108,9 @@ def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trac
     # The tail of a file may be dropped, and which samples lie in one is said nowhere.
     if claims.drops is not None and scenario.drop_last:
         return None
+    # What ends a worker takes along what that had read.
+    if scenario.raises_base:
+        return None
     if failed_while_loading(rank):
         return []
     at = scenario.faulty_epoch
@@ -158,7 +160,9 @@ def _lacks_more(scenario: Scenario, claims: Claims, trace: Trace, rank: RankRun)
 
 @clause("ERROR-4", family="life", dataset="any", applies=lambda claims: claims.workers, floor=2, twin=True)
 def dead_workers_are_errors(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """A worker that is killed or exits is an error, soon."""
+    """A worker that is killed or exits is an error, soon; one that was idle may be replaced."""
+    if _fault(scenario) == "idle":
+        return _no_hole(scenario, claims, trace)
     return _is_an_error(scenario, trace, ("kill", "exit"), "a worker that is gone delivers nothing any more")
 
 
@@ -173,6 +177,21 @@ def dead_workers_are_errors(scenario: Scenario, claims: Claims, trace: Trace) ->
 def hanging_workers_are_errors(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A worker that hangs is an error once the time-out has passed."""
     return _is_an_error(scenario, trace, ("hang",), "a time-out of 1 s was asked for")
+
+
+def _no_hole(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A worker that died while nobody read takes nothing along: the next epoch is whole, or an error."""
+    rank = _struck(scenario, trace, ("idle",))
+    if rank is None:
+        return None
+    failure = _first_failure(scenario, rank)
+    if failure is not None and failure.kind == "raised":
+        return []
+    if failure is None and as_undisturbed(scenario, claims, trace, rank.epochs[scenario.faulty_epoch]):
+        return []
+    kind = "hole" if failure is None else failure.kind
+    why = "a worker that is gone delivers nothing any more, whenever it died"
+    return [Finding(f"{kind}-idle", "the next epoch whole, or an error", _story(rank), why)]
 
 
 def _is_an_error(scenario: Scenario, trace: Trace, faults: tuple[str, ...], why: str) -> Verdict:
@@ -197,6 +216,9 @@ def only_the_failing_sample_is_skipped(scenario: Scenario, claims: Claims, trace
     if rank is None or scenario.dataset != "map":
         return None
     at = scenario.faulty_epoch
+    failure = _first_failure(scenario, rank)
+    if failure is not None and failure.kind == "raised" and scenario.raises_base:
+        return []  # what is no Exception is meant for others than who skips
     if rank.failure or len(rank.epochs) <= at or rank.epochs[at].failure:
         return [Finding("raised-though-skipping", "the other samples", _story(rank), 'errors="skip" is claimed')]
     epoch, bad = rank.epochs[at], place_of(scenario.fault)
@@ -243,7 +265,7 @@ def no_descriptor_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> V
 @clause("LEAK-3", family="life", dataset="any", floor=20)
 def no_file_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """No shared-memory segment and no temporary file is left, but for what a worker had made that died at once."""
-    if _fault(scenario) in DEADLY:
+    if scenario.kills_a_worker:
         return None
     return _nothing_left(scenario, trace, "file", "they outlive the process, and fill the machine's memory")
 
@@ -279,14 +301,18 @@ def _nothing_left(scenario: Scenario, trace: Trace, topic: Topic, why: str) -> V
 def memory_does_not_grow(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Many epochs later the processes hold as much memory as before."""
     (rank,) = trace.main.ranks
-    if scenario.kind != "large":
+    orders = scenario.conduct == "orders"
+    if scenario.kind != "large" and not orders:
         return None
     if rank.failure:
         return [] if refuses_the_type(rank) else None
-    grown = int(rank.remark("memory"))
-    if grown <= GROWTH:
+    growth = OF_ORDERS if orders else OF_SAMPLES
+    if int(rank.remark("memory")) <= growth.most:
         return []
-    line = f"rank {rank.rank}: more than {GROWTH // 2**20} MiB more with every 32 epochs of 1 MiB each, three times"
+    epochs = "of which a step was read" if orders else "of 1 MiB each"
+    times = {3: "three", 6: "six"}[growth.windows]
+    more = f"more than {growth.most // 2**20} MiB more with every {growth.more} epochs {epochs}, {times} times"
+    line = f"rank {rank.rank}: {more}"
     return [
         Finding(
             "memory-grows",

@@ -18,10 +18,12 @@ HOOKS = {
     "lasting": "the processes of the workers noted",
     "sampler": "a sampler of the user's own",
     "batches": "a batch sampler of the user's own",
+    "generator": "a generator of the user's own",
 }
 CONDUCTS.update(
     {
         "hooked": Conduct("read epoch after epoch", "conformance.faults.conduct", details=HOOKS),
+        "orders": Conduct("the first step alone of 24 epochs", "conformance.faults.conduct", calm=True),
         "lives": Conduct("a whole epoch after these", "conformance.faults.conduct", details=LIVES, fails_in="failed"),
     }
 )

@@ -21,14 +21,14 @@ _ASLEEP = 12  # looks in a row
 
 def interrupt(folder: str, consumer: int) -> None:
     """Called by the read of a sample: interrupt the consumer once it asks for the step, and wait until it noticed."""
-    if _within(_UNTIL_ASKED, lambda: said(folder, "asks")):
+    if within(_UNTIL_ASKED, lambda: said(folder, "asks")):
         # No Python program is safe from an interrupt at any moment: it is a wait that is to be interrupted.
         if threading.get_native_id() != consumer:
             looks = [_ASLEEP]
-            _within(_UNTIL_ASLEEP, lambda: _sleeps(consumer, looks))
+            within(_UNTIL_ASLEEP, lambda: _sleeps(consumer, looks))
         first(folder, "struck")
         os.kill(consumer, signal.SIGINT)
-        _within(_UNTIL_NOTICED, lambda: said(folder, "noticed"))
+        within(_UNTIL_NOTICED, lambda: said(folder, "noticed"))
 
 
 def _sleeps(consumer: int, looks: list[int]) -> bool:
@@ -55,7 +55,8 @@ def said(folder: str, name: str) -> bool:
     return os.path.exists(os.path.join(folder, name))
 
 
-def _within(seconds: float, happened: Callable[[], bool]) -> bool:
+def within(seconds: float, happened: Callable[[], bool]) -> bool:
+    """Whether something happens in so many seconds."""
     deadline = time.monotonic() + seconds
     while not (there := happened()) and time.monotonic() < deadline:
         select.select([], [], [], 0.005)

@@ -4,7 +4,7 @@ from collections import Counter
 
 from conformance.contract import Claims
 from conformance.loader.runs import UNDISTURBED
-from conformance.loader.scenario import ERRORS, NOT_MADE_ANEW, Scenario
+from conformance.loader.scenario import BASE_ERRORS, ERRORS, NOT_MADE_ANEW, Scenario
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace
 from conformance.trial.clause import Finding
 from conformance.trial.words import clipped, count, place_of
@@ -224,20 +224,29 @@ def failed_while_loading(rank: RankRun) -> bool:
 
 def error_text(scenario: Scenario) -> str:
     """The error that a fault raises, as a report says it."""
-    return f"{ERRORS.get(scenario.error, 'BrokenSample')}: ... {_ON_PURPOSE}"
+    if scenario.raises_base and scenario.num_workers:
+        return "an error"
+    return f"{_name_of(scenario)}: ... {_ON_PURPOSE}"
 
 
 def lost_of_the_error(scenario: Scenario, failure: Failure) -> str:
     """What an error has lost of the one that a fault raised: its "type", its "text", or nothing.
 
-    One that can't be rebuilt in another process may come as any other that names its class.
+    One that can't be rebuilt in another process may come as any other that names its class. Of one that is no Exception
+    either the class or the text is enough; it may end the worker that meets it, of which any error may tell.
     """
-    name = ERRORS.get(scenario.error, "BrokenSample")
+    name = _name_of(scenario)
+    if scenario.raises_base:
+        return "" if scenario.num_workers or name in failure.message or _ON_PURPOSE in failure.message else "text"
     if not failure.message.startswith(f"{name}:"):
         quoted = scenario.error in NOT_MADE_ANEW and name in failure.message
         if not quoted:
             return "type"
     return "" if _ON_PURPOSE in failure.message else "text"
+
+
+def _name_of(scenario: Scenario) -> str:
+    return {**ERRORS, **BASE_ERRORS}.get(scenario.error, "BrokenSample")
 
 
 _ON_PURPOSE = "is broken on purpose"

@@ -3,7 +3,7 @@
 import gc
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 from types import SimpleNamespace
 from typing import Any
@@ -12,27 +12,45 @@ from conformance.loader import datasets, leaks, samples
 from conformance.loader.reading import Pass, Reader
 from conformance.processes.calls import Remarks, Stopped
 
-_WARM_EPOCHS, _MORE_EPOCHS = 8, 32  # memory is compared after the first few epochs, and after many more
-EPOCHS_OF_MEMORY = _WARM_EPOCHS + _MORE_EPOCHS
-# A loader that has grown is read on, twice as long: a runtime that collects its garbage now and then is level by then.
-_WINDOWS = 3
+
+@dataclass(frozen=True)
+class Growth:
+    """How memory is watched: it is compared after the first few epochs, and after `more`.
+
+    A loader that has grown by more than `most` is read on, for as many `windows` of so many epochs: a runtime that
+    collects its garbage now and then is level by then.
+    """
+
+    warm: int
+    more: int
+    windows: int
+    most: int
+
+
 # Half of what the epochs of a window held: what allocators, caches and runtimes keep is less.
-GROWTH = 16 * 2**20
+OF_SAMPLES = Growth(8, 32, 3, 16 * 2**20)
+# Half of what so many orders of 100,000 samples hold, at four bytes a sample. To make them takes Python its time.
+ORDERED = 100_000
+OF_ORDERS = Growth(8, 16, 6, 3 * 2**20)
+EPOCHS_OF_MEMORY = OF_SAMPLES.warm + OF_SAMPLES.more
 
 
-def watch_memory(reader: Reader, remarks: Remarks, leaves_after: int = 0) -> None:
+def watch_memory(
+    reader: Reader, remarks: Remarks, leaves_after: int = 0, kind: str = "large", growth: Growth = OF_SAMPLES
+) -> None:
     """Write down how much memory comes with many epochs: the least of what comes with as many, and as many again.
 
     `leaves_after`: each epoch is left after this many steps; 0 for those that are read to their end, or to an error.
     """
-    light = replace(reader, decodes=False)
-    for number in range(_WARM_EPOCHS):
-        _read_lightly(light, _begun(light, "large", number, remarks), leaves_after)
-    held, grown = [_held()], GROWTH + 1
-    for window in range(_WINDOWS):
-        if grown > GROWTH:
-            for number in range(_MORE_EPOCHS):
-                at = _WARM_EPOCHS + window * _MORE_EPOCHS + number
+    # What len() costs is asked of the samples alone.
+    light = replace(reader, decodes=False, measures=kind != "")
+    for number in range(growth.warm):
+        _read_lightly(light, _begun(light, kind, number, remarks), leaves_after)
+    held, grown = [_held()], growth.most + 1
+    for window in range(growth.windows):
+        if grown > growth.most:
+            for number in range(growth.more):
+                at = growth.warm + window * growth.more + number
                 _read_lightly(light, light.begin(at), leaves_after)
             held.append(_held())
             grown = min(later - earlier for earlier, later in pairwise(held))

@@ -14,10 +14,10 @@ from math import prod
 from typing import Any, Protocol, cast
 
 from conformance.contract import Implementation, Request
-from conformance.loader import datasets, kinds, leaks, patience, probes, reading, samplers
+from conformance.loader import datasets, generators, kinds, leaks, patience, probes, reading, samplers
 from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.reading import Reader
-from conformance.loader.scenario import AGING_KINDS, DEADLY, ODD_KINDS, Scenario
+from conformance.loader.scenario import AGING_KINDS, BIG_KINDS, ODD_KINDS, Scenario
 from conformance.processes import alive, calls, random_state, seen
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task
@@ -57,9 +57,10 @@ class Reading:
         """The number after the conduct's @, or 0."""
         return place_of(self.scenario.conduct) if "@" in self.scenario.conduct else 0
 
-    def load(self) -> Any:
-        """A loader of the request."""
-        return calls.called("load", None, lambda: self.implementation.load(self.request))
+    def load(self, **others: Any) -> Any:
+        """A loader of the request, or of one that asks for something else here."""
+        request = replace(self.request, **others)
+        return calls.called("load", None, lambda: self.implementation.load(request))
 
 
 class Conducts(Protocol):
@@ -74,8 +75,9 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     # A scenario asks what its conduct needs, which this process may not know yet.
     _conducts(task)
     if task.scenario.is_troubled:
-        deadly = task.scenario.fault.partition("@")[0] in DEADLY
-        return watching_leaks(lambda: read_once(implementation, task, workdir), workdir, deadly)
+        return watching_leaks(
+            lambda: read_once(implementation, task, workdir), workdir, deadly=task.scenario.kills_a_worker
+        )
     return read_once(implementation, task, workdir)
 
 
@@ -199,7 +201,7 @@ def _whole(going: Reading) -> None:
         reading.read_epochs(reader, numbers, going.epochs)
     elif scenario.kind in ODD_KINDS:
         kinds.read_odd(reader, scenario.kind, scenario.samples, numbers[0], going.remarks)
-    elif scenario.kind not in ("", "buffer", *AGING_KINDS):
+    elif scenario.kind not in ("", "buffer", *AGING_KINDS, *BIG_KINDS):
         in_order = going.implementation.claims.in_order
         kinds.watch_types(reader, scenario.kind, scenario.samples, numbers, going.remarks, in_order)
     elif scenario.fault:
@@ -249,6 +251,7 @@ def _reader(going: Reading, loader: Any) -> Reader:
         sets_epoch=going.implementation.claims.epochs not in ("automatic", "endless"),
         most=8 + 2 * copies * going.scenario.samples + step,
         before_epoch=watch.begin_epoch if watch is not None else lambda number: None,
+        decodes=going.scenario.kind not in BIG_KINDS,
     )
 
 
@@ -294,6 +297,8 @@ def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
         hooks["sampler"] = samplers.PassingSampler(watch.folder, scenario.samples)
     if "batches" in scenario.words:
         hooks["batch_sampler"] = samplers.PassingBatches(watch.folder, scenario.samples)
+    if generators.WORD in scenario.words:
+        hooks[generators.HOOK] = generators.handed_over()
     dataset = watched(scenario.dataset, scenario.samples, watch)
     return Request(dataset=dataset, workdir=folder, **{**arguments, **hooks})
 

@@ -11,8 +11,8 @@ def patience_with(scenario: Scenario, usual: float) -> float:
     """The seconds that a run of a scenario may take, if one in which nothing special happens may take `usual`."""
     if scenario.conduct and scenario.asynchronous:
         return usual + 3 * (GRACE + LONGEST)
-    if scenario.conduct == "head":
-        return 4 * usual  # a million samples are put in order
+    if scenario.conduct in ("head", "orders"):
+        return 4 * usual  # a million samples are put in order, or a hundred thousand many times
     if scenario.is_slow:
         return 2 * usual
     # The rounds, what a time-out takes, and the grace in which things may end.

@@ -18,13 +18,16 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from conformance.loader.datasets import FIRST_SAMPLE, MapDataset
-from conformance.loader.interrupts import first, interrupt, said
+from conformance.loader.interrupts import first, interrupt, said, within
 from conformance.loader.reach import reaches
 from conformance.loader.samples import sample_of
-from conformance.loader.scenario import ERRORS
+from conformance.loader.scenario import BASE_ERRORS, ERRORS
+from conformance.processes.descendants import children
 from conformance.trace import Read
 from conformance.trial.words import place_of
 
+# Seconds in which a worker ends that is about to, and in which one that was killed is gone.
+_UNTIL_ENDED, _UNTIL_GONE = 0.2, 2.0
 _DRAW = 2**53  # large enough that two streams of draws don't meet by chance
 
 
@@ -79,7 +82,19 @@ class Watch:
         """Log that the consumer begins an epoch."""
         if self.armed_in and number >= self.armed_in:
             first(self.folder, "armed")
+        if self.fault.startswith("idle") and number == self.armed_in:
+            self._kill_the_reader()
         _append(self.log, number)
+
+    def _kill_the_reader(self) -> None:
+        """Kill the worker that read the sample of the fault, if it lives on; it is gone when this returns."""
+        place = place_of(self.fault)
+        reader = next((entry[1] for entry in self.entries()[::-1] if isinstance(entry, list) and entry[0] == place), 0)
+        # One that is about to end by itself is not idle.
+        if reader != self.consumer and not within(_UNTIL_ENDED, lambda: not _lives(reader)):
+            first(self.folder, "fired")
+            os.kill(reader, signal.SIGKILL)
+            within(_UNTIL_GONE, lambda: not _lives(reader))
 
     def note(self, entry: dict[str, Any]) -> None:
         """Log something else, wherever it happens."""
@@ -200,20 +215,25 @@ class Stubborn(Exception):
         super().__init__(sentence(fault))
 
 
+class Abandoned(BaseException):
+    """An exception of the dataset's own that is no Exception, as of a library that ends a program by it."""
+
+
 # How each error is made of its text; the others take the text alone.
-_MADE: dict[str, Callable[[str], Exception]] = {
+_MADE: dict[str, Callable[[str], BaseException]] = {
     "": BrokenSample,
+    "abandons": Abandoned,
     "disk": lambda text: OSError(errno.ENOSPC, text),
     "unicode": lambda text: UnicodeDecodeError("utf-8", b"\xff", 0, 1, text),
 }
 
 
-def broken(error: str, fault: str) -> Exception:
+def broken(error: str, fault: str) -> BaseException:
     """What a fault raises, by the word of its class."""
     if error == "stubborn":
         return Stubborn(fault=fault)
-    make = _MADE.get(error) or getattr(builtins, ERRORS[error])
-    return cast(Exception, make(sentence(fault)))
+    make = _MADE.get(error) or getattr(builtins, {**ERRORS, **BASE_ERRORS}[error])
+    return cast(BaseException, make(sentence(fault)))
 
 
 def _raise(index: int, error: str) -> None:
@@ -235,6 +255,10 @@ _AT_A_READ: dict[str, Callable[[int, str], None]] = {
     "slow": lambda index, _: time.sleep(0.5),
     "long": lambda index, _: time.sleep(6),
 }
+
+
+def _lives(process: int) -> bool:
+    return process in children(os.getpid())
 
 
 def _hang() -> None:

@@ -41,13 +41,15 @@ class Reader:
     before_epoch: Callable[[int], None]
     keep_batches: bool = False
     decodes: bool = True
+    measures: bool = True  # len() is asked for before each epoch
 
     def begin(self, number: int) -> Pass:
         """Make an iterator for an epoch."""
         if self.sets_epoch and hasattr(self.loader, "set_epoch"):
             called("set_epoch", number, lambda: self.loader.set_epoch(number))
-        self.before_epoch(number)
-        length = length_of(self.loader)
+        # A worker that dies now may be told of at once, by a signal handler of the loader's.
+        called("iter", number, lambda: self.before_epoch(number))
+        length = length_of(self.loader) if self.measures else None
         return Pass(number, length, called("iter", number, lambda: iter(self.loader)))
 
     def step(self, going: Pass) -> bool:

@@ -108,8 +108,8 @@ def run(lane: Lane, name: str, how: Circumstances) -> Run:
     tasks = [_task(lane, how, rank) for rank in ranks]
     extra = starting.granted(lane, how.scenario)
     patience = patience_with(how.scenario, lane.patience) + extra
-    # A million samples are put in order in one call.
-    stage = patience if how.scenario.conduct == "head" else lane.patience + extra
+    # A million samples are put in order in one call, or in many.
+    stage = patience if how.scenario.conduct in ("head", "orders") else lane.patience + extra
     # Ranks that need not meet are read some at a time, where there are many.
     most = len(tasks) if lane.claims.ranks == "process_group" else _AT_ONCE
     groups = [tasks[start : start + most] for start in range(0, len(tasks), most)]

@@ -45,6 +45,8 @@ def sample_of(kind: str, value: int, holder: Any) -> Any:
         return holder.buffer
     if kind == "large":
         return np.full(8192, value, dtype=np.int64)
+    if kind == "big":
+        return np.full(131_072, value, dtype=np.int64)
     if kind in ODD_KINDS:
         odd = value - FIRST_SAMPLE == odd_one(holder.length)
         return _ODD[kind](value) if odd else np.full((40, 30), value, dtype=np.int64)

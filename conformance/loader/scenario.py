@@ -42,6 +42,7 @@ FAULTS = {
     "kill": "the worker that reads sample {} is killed",
     "exit": "the worker that reads sample {} exits",
     "hang": "the worker that reads sample {} hangs",
+    "idle": "the worker that read sample {} is killed between two epochs",
     "slow": "sample {} takes half a second",
     "long": "sample {} takes six seconds",
     "collate": "collating sample {} raises",
@@ -63,17 +64,24 @@ ERRORS = {
     "missing": "NotImplementedError",
     "stubborn": "Stubborn",
 }
+# What Python derives from BaseException alone, so that `except Exception` lets it pass; and the dataset's own such.
+BASE_ERRORS = {
+    "exits": "SystemExit",
+    "abandons": "Abandoned",
+    "closes": "GeneratorExit",
+    "stops": "KeyboardInterrupt",
+}
 # Of these no other process can make one again from its text.
 NOT_MADE_ANEW = ("unicode", "stubborn")
 IN_EPOCH = {"second": 1, "third": 2}
 FAULT_WORDS = {
-    **{word: f"with {'an' if name[0] in 'AEIOU' else 'a'} {name}" for word, name in ERRORS.items()},
+    **{word: f"with {'an' if name[0] in 'AEIOU' else 'a'} {name}" for word, name in {**ERRORS, **BASE_ERRORS}.items()},
     "second": "in the second epoch",
     "third": "in the third epoch",
     "always": "in every epoch",
 }
 # The faults after which a worker has had no time to clean up, and which a loader may take seconds to notice.
-DEADLY = ("kill", "exit", "hang")
+DEADLY = ("kill", "exit", "hang", "idle")
 # Nothing is wrong with these samples: they take their time.
 SLOW = ("slow", "long")
 # What a sample is, if not a number.
@@ -82,6 +90,8 @@ KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple"
 # Samples that are other ones in each epoch: what is written over what is held then shows.
 AGING_KINDS = ("aging",)
 ODD_KINDS = ("dtype", "narrow", "wide")
+# Samples of 1 MiB, which are not looked at: what is done with steps that are large.
+BIG_KINDS = ("big",)
 
 
 @dataclass(frozen=True)
@@ -167,7 +177,7 @@ _PARTS = (
     word("persistent", "persistent_workers"),
     placed("fault", FAULTS, always=True),
     placed("conduct", CONDUCTS),
-    named("kind", "kind", (*KINDS, *AGING_KINDS, *ODD_KINDS)),
+    named("kind", "kind", (*KINDS, *AGING_KINDS, *ODD_KINDS, *BIG_KINDS)),
     codes.details("details"),
     choice("variant", VARIANTS, "none"),
     choice("refusal", tuple(_REFUSALS), ""),
@@ -281,12 +291,24 @@ class Scenario:
         """The place of the epoch in which the fault happens."""
         if self.conducted.fails_in:
             return self.words.index(self.conducted.fails_in) if self.conducted.fails_in in self.words else 0
-        return next((IN_EPOCH[each] for each in self.words if each in IN_EPOCH), 0)
+        # Who is idle has read an epoch.
+        usual = 1 if self.fault.startswith("idle") else 0
+        return next((IN_EPOCH[each] for each in self.words if each in IN_EPOCH), usual)
 
     @property
     def error(self) -> str:
         """The word for what the fault raises, or "" for the dataset's own exception."""
-        return next((each for each in self.words if each in ERRORS), "")
+        return next((each for each in self.words if each in ERRORS or each in BASE_ERRORS), "")
+
+    @property
+    def raises_base(self) -> bool:
+        """Whether what it raises is no Exception."""
+        return self.error in BASE_ERRORS
+
+    @property
+    def kills_a_worker(self) -> bool:
+        """Whether a worker dies of the fault, or may."""
+        return self.fault.partition("@")[0] in DEADLY or (self.raises_base and self.num_workers > 0)
 
     @property
     def size(self) -> tuple[Any, ...]:

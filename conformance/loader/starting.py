@@ -42,7 +42,7 @@ def granted(lane: Lane, scenario: Scenario) -> float:
     """The seconds that a run may take beside the patience for starting its workers."""
     if not scenario.num_workers:
         return 0.0
-    epochs = EPOCHS_OF_MEMORY if scenario.kind == "large" else scenario.epochs
+    epochs = EPOCHS_OF_MEMORY if scenario.kind == "large" or scenario.conduct == "orders" else scenario.epochs
     starts = scenario.num_workers * scenario.world_size * (1 if scenario.persistent_workers else epochs)
     return starts * (_ROUNDS if scenario.is_troubled else 1) * for_one(lane)
 

@@ -19,7 +19,7 @@ claims: dict[str, Any] = dict(
     shuffle="global",
     workers=True,
     iterable_workers="replicated",
-    hooks=("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler"),
+    hooks=("collate_fn", "worker_init_fn", "timeout", "persistent_workers", "sampler", "batch_sampler", "generator"),
     epochs="set_epoch",
     length=True,
 )
@@ -100,6 +100,15 @@ def loader_of_kind(kind: Any, request: Any) -> TorchLoader:
     if getattr(request, "batch_sampler", None) is not None:
         # It says what a batch is, and torch takes nothing beside it that does.
         cut = dict(batch_sampler=request.batch_sampler)
+    if getattr(request, "generator", None) is not None:
+        # It shuffles one rank: what ranks share is a seed, which DistributedSampler takes.
+        ranked = None
+        cut = dict(
+            batch_size=request.batch_size,
+            shuffle=request.shuffle,
+            generator=request.generator,
+            drop_last=request.drop_last,
+        )
     loader: DataLoader[Any] = kind(
         request.dataset,
         num_workers=request.num_workers,

@@ -4,7 +4,7 @@ from dataclasses import MISSING, fields
 
 from conformance.bridge.implementation import PREFIX
 from conformance.contract import AHEAD, Claims
-from conformance.loader.scenario import AGING_KINDS, ODD_KINDS, Scenario
+from conformance.loader.scenario import AGING_KINDS, BIG_KINDS, ODD_KINDS, Scenario
 from conformance.processes.task import Task
 from conformance.report.adapter_source import Adapter
 from conformance.report.script.checks import CHECKS, COMPLETE, OF_CONSUMERS, OF_FAILURES, OF_RESTARTS, check_of
@@ -45,7 +45,7 @@ _CONDUCTS = {
     "interrupt": "be_interrupted",
 }
 # What no script does yet.
-_WITHOUT_SCRIPT = ("unread", "closed", "lives", "hooked")
+_WITHOUT_SCRIPT = ("unread", "closed", "lives", "hooked", "orders")
 # What is counted, by the function that counts it and in words.
 COUNTED = {
     "LEAK-1": ("held_processes", "child processes are"),
@@ -75,13 +75,19 @@ def has_script(case: Case, implementation: str = "") -> bool:
     known = (*_SCRIPTED, *_OF_CONSUMERS) if case.clause in OF_CONSUMERS else _SCRIPTED
     if case.clause in _OF_ONE_RANK and (scenario.world_size != 1 or scenario.drop_last or scenario.shuffle):
         return False
-    if scenario.conduct.partition("@")[0] in _WITHOUT_SCRIPT or scenario.is_slow or scenario.kind in AGING_KINDS:
+    if (
+        scenario.conduct.partition("@")[0] in _WITHOUT_SCRIPT
+        or scenario.is_slow
+        or scenario.kind in (*AGING_KINDS, *BIG_KINDS)
+    ):
         return False
     if scenario.kind == "large" and (scenario.conduct or scenario.fault):
         return False
     if scenario.variant.startswith("seed+") and scenario.variant != "seed+1":
         return False
-    if scenario.fault.startswith("again") or (case.clause == "ASYNC-10" and scenario.conduct.startswith("leave")):
+    if scenario.fault.startswith(("again", "idle")) or (
+        case.clause == "ASYNC-10" and scenario.conduct.startswith("leave")
+    ):
         return False
     # Which step a worker's element would have been in is nobody's promise.
     if case.clause == "ERROR-2" and scenario.dataset == "iterable" and scenario.num_workers:

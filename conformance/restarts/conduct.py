@@ -7,11 +7,12 @@ epoch is begun as every epoch is, by `set_epoch` where the loader has it, and `i
 
 import pickle
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.loader.member import Reading
-from conformance.loader.reading import Pass, Reader, read_epochs
+from conformance.loader.reading import Pass, Reader, length_of, read_epochs
 from conformance.processes.calls import Stopped, called
 from conformance.restarts import scenario
 from conformance.trace import Epoch, Saved, Where
@@ -49,6 +50,9 @@ class Restarts:
         more = True
         while more and len(going.steps) < place:
             more = self.reader.step(going)
+        if "asked" in self.words:
+            self._ask()
+        first = pickled(self._state()) if "twice" in self.words else b""
         state = self._state() if early is None else early
         saved = Saved(pickled(state), not more)
         if more:
@@ -58,11 +62,17 @@ class Restarts:
             later = self._save_in(self.numbers[-1]).blob
         else:
             read_epochs(self.reader, self.numbers[-1:], self.epochs)
-            later = pickled(state) if "held" in self.words else b""
+            later = pickled(state) if "held" in self.words else first
         self.keep(replace(saved, later=later))
         if "used" in self.words:
             self._load(state)
             read_epochs(self.reader, self._numbers_after(not more), self.epochs)
+
+    def _ask(self) -> None:
+        """Ask for what a progress bar and a log ask for."""
+        length_of(self.reader.loader)
+        with suppress(Exception):
+            repr(self.reader.loader)
 
     def _leave(self, number: int) -> None:
         """Read one step of an epoch, as somebody does who breaks out of the loop."""

@@ -32,6 +32,8 @@ _STATES = (
 )
 # Where a step that is ready already may be taken for one that was given out.
 _AHEAD = ("unbegun", "held", "again")
+# What is done before the state is taken.
+_ASKED = ("asked", "twice")
 # Of these the number of steps, and what is left, must be known.
 _OTHERS = ("wider", "narrower", "larger", "grown")
 _WITHIN = (True, True, True, False)
@@ -140,7 +142,7 @@ def each_restart(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         yield from _unpromised(claims)
         return
     for style in _styles(claims):
-        for word in dict.fromkeys(possible(claims)):
+        for word in (*dict.fromkeys(possible(claims)), *_ASKED):
             if style == "map" or word not in _others(claims):
                 yield from _of(word, Scenario(7, batch_size=2, epochs=2, dataset=style, details=word), claims)
         if tier.name != "quick":
@@ -169,6 +171,7 @@ def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
     scenario = simpler(scenario, num_workers=2) if word == "unstaffed" else scenario
     # An epoch of four steps: its middle, its start, its last step, and its end.
     few = {"anew": (1,), "amid": (1, 0), "begun": (1,), "relayed": (1, 2), "shared": (1, 2), "onward": (1, 2)}
+    few |= {"asked": (1,), "twice": (1,)}
     few |= {"unbegun": (0,), "unset": (1, 5), "unstaffed": (1,), "": (1, 2, 0, 3, 4, 5)}
     places = few.get(word, (1, 2, 0))
     ranks = 2 if word == "narrower" else 1

@@ -29,7 +29,7 @@ from conformance.trial.words import place_of
 @clause("RESUME-6", family="resume", dataset="any", applies=resumes, floor=3)
 def looking_changes_nothing(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Taking a state changes nothing of what the loader delivers, then and later."""
-    if words_of(scenario) in ({"again"}, {"relayed"}, {"anew"}):
+    if words_of(scenario) in ({"again"}, {"relayed"}, {"anew"}, {"twice"}):
         return _not_touched(scenario, claims, trace)
     twin = trace.variant("unwatched")
     if words_of(scenario) != {"watched"} or twin is None or twin.failed:
@@ -51,6 +51,9 @@ def _not_touched(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         return ends(run, ())
     if run.failed:
         return None
+    if words_of(scenario) == {"twice"}:
+        labels = ("from the first state, ", "from the second, ")
+        return _undisturbed(scenario, claims, run, twin, "two-states-differ", labels)
     labels = ("after a restart, ", "with a state taken on the way, ")
     return _undisturbed(scenario, claims, run, twin, "disturbed-after-a-restart", labels)
 

@@ -59,8 +59,8 @@ def place_in_epoch(scenario: Scenario, rank: RankRun) -> str:
 
 def words_of(scenario: Scenario) -> set[str]:
     """What else is done with the state."""
-    # What the consumer did before, and whether set_epoch() comes before the state, after it or never, is free.
-    return set(scenario.details.split("+")) - {"", "inside", "broken", "unset"}
+    # What the consumer did or asked before, and whether set_epoch() comes before the state, after it or never, is free.
+    return set(scenario.details.split("+")) - {"", "inside", "broken", "unset", "asked"}
 
 
 def failed_to_read(run: Run) -> bool:

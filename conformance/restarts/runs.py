@@ -44,6 +44,9 @@ def _untouched(first: Circumstances) -> Circumstances | None:
     if {"again", "relayed", "anew", "amid", "begun"} & set(words):
         # What comes if no second state is taken.
         return replace(first, scenario=simpler(first.scenario, details=""))
+    if "twice" in words and _kept_longer(first.saved):
+        # What comes from the first state.
+        return replace(first, saved=_kept_longer(first.saved))
     if "onward" in words and _kept_longer(first.saved):
         # What comes if the state of the next epoch is the first one that is loaded.
         return replace(first, epochs=first.epochs[-1:], saved=_kept_longer(first.saved))

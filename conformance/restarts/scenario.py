@@ -10,6 +10,8 @@ SAVE = {
     "unbegun": "before iter()",
     "inside": "loaded after set_epoch()",
     "broken": "the epoch before it left after a step",
+    "asked": "len() and repr() asked for before it",
+    "twice": "and once more at once",
     "watched": "and after each later one",
     "held": "kept by the loader while it goes on",
     "shared": "given to two loaders",

@@ -1,7 +1,7 @@
-"""Chapter 4, hooks: the judges of WORK-18 and WORK-19, on what a request hands over and the loader is to use."""
+"""Chapter 4, hooks: the judges of WORK-18 to WORK-20, on what a request hands over and the loader is to use."""
 
 from conformance.contract import Claims
-from conformance.loader import samplers
+from conformance.loader import generators, samplers
 from conformance.loader.judging import fails_anyway
 from conformance.loader.scenario import Scenario
 from conformance.trace import Trace
@@ -18,7 +18,7 @@ def _hooked(claims: Claims) -> bool:
 @clause("WORK-18", family="life", applies=_hooked, floor=1, twin=True)
 def hooks_are_honoured(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What a claimed hook asks for is done, in every epoch and in every worker."""
-    if scenario.conduct != "hooked" or _is_ordered(scenario) or fails_anyway(trace):
+    if scenario.conduct != "hooked" or _is_ordered(scenario) or _is_generated(scenario) or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
     if rank.failure:
@@ -52,6 +52,35 @@ def samplers_are_followed(scenario: Scenario, claims: Claims, trace: Trace) -> V
         why = f"{name} is claimed: which samples come, how often and when, is then its choice alone"
         return [Finding(f"not-followed-{name}", expected, tuple(f"rank 0: {each}" for each in text.split("; ")), why)]
     return []
+
+
+@clause(
+    "WORK-20",
+    family="life",
+    applies=lambda claims: generators.HOOK in claims.hooks and bool(claims.shuffle) and claims.in_order,
+    floor=1,
+    twin=True,
+)
+def generators_decide(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """The state of the generator that the request has decides the order of each epoch, and no other one does."""
+    if scenario.conduct != "hooked" or not _is_generated(scenario) or fails_anyway(trace):
+        return None
+    # Few samples come in one order by chance.
+    if scenario.samples < generators.SAMPLES:
+        return None
+    (rank,) = trace.main.ranks
+    if rank.failure:
+        return [ended("failed-with-a-generator", rank, "whole epochs", "the hooks that are asked for are claimed")]
+    told = rank.remark("hook").partition(": ")[2]
+    if told:
+        expected = "the same orders from the same state, others from another"
+        why = "generator is claimed: a user who hands one over repeats a run by it, and keeps what else draws apart"
+        return [Finding("not-decisive", expected, tuple(f"rank 0: {each}" for each in told.split("; ")), why)]
+    return []
+
+
+def _is_generated(scenario: Scenario) -> bool:
+    return generators.WORD in scenario.words
 
 
 def _is_ordered(scenario: Scenario) -> bool:

@@ -1,7 +1,10 @@
 """Loaders that pass on one class of error, in the first epoch, and honour a hook there alone (chapters 4 and 10)."""
 
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from multiprocessing.connection import Connection
+from queue import SimpleQueue
 from typing import Any
 
 from tests.known_bad.ahead import BadAhead, Loading
@@ -66,6 +69,31 @@ class ForgivesLaterEpochs(BadPool):
         except Exception:
             if self.read == 1:
                 raise
+
+
+class EndsItsThreadInSilence(BadPool):
+    """A thread hands on every Exception; of a SystemExit it ends, and the rank waits for ever. (No public report.)"""
+
+    claims, families, patience = STREAM, LIFE, 1.0
+    clause, smallest = "ERROR-1", "n4,w1,b1,keep,iterable,raise@3,with=abandons"
+
+    def __iter__(self) -> Iterator[Any]:
+        batches, ready = super().__iter__(), SimpleQueue[Any]()
+        threading.Thread(target=self.read, args=(batches, ready), daemon=True).start()
+        while (batch := ready.get()) is not None:
+            if isinstance(batch, Exception):
+                raise batch
+            yield batch
+
+    def read(self, batches: Iterator[Any], ready: SimpleQueue[Any]) -> None:
+        """Put every batch there, then the end or the error."""
+        with suppress(BaseException):
+            try:
+                for batch in batches:
+                    ready.put(batch)
+                ready.put(None)
+            except Exception as error:
+                ready.put(error)
 
 
 class LosesAnErrorForWantOfRoom(BadAhead):

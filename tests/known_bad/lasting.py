@@ -1,12 +1,20 @@
 """Loaders that lose patience, reuse memory after a while, or keep more and more of it (chapters 4, 5 and 10)."""
 
+import pickle
 from collections.abc import Iterator
 from multiprocessing.connection import wait
+from pathlib import Path
+from random import Random
+from tempfile import NamedTemporaryFile
 from typing import Any
+
+import numpy as np
 
 from tests.known_bad.ahead import BadAhead
 from tests.known_bad.asynchronous import FAMILY, with_hook
-from tests.known_bad.life import SAMPLES, STREAM, ReusesItsBuffer
+from tests.known_bad.correct import KnownBad
+from tests.known_bad.life import LIFE, SAMPLES, STREAM, ReusesItsBuffer
+from tests.known_bad.order import SHUFFLING
 from tests.known_bad.pool import BadPool, Worker
 from tests.known_bad.workers import SEVERAL, WORKERS
 
@@ -134,6 +142,57 @@ class KeepsItsErrors(BadPool):
             raise
         if step and not self.request.drop_last:
             yield step
+
+
+class KeepsEveryOrder(KnownBad):
+    """The order of each epoch is kept, which costs nothing with few samples. (No public report.)"""
+
+    claims, families = SHUFFLING, SAMPLES
+    clause, smallest = "LEAK-5", "n100000,w1,b100,keep,shuffle,orders"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.orders: dict[int, list[int]] = {}
+
+    def order(self) -> list[int]:
+        if self.epoch not in self.orders:
+            self.orders[self.epoch] = super().order()
+        return self.orders[self.epoch]
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        # Python's own takes long.
+        return np.random.default_rng(generator.randrange(2**32)).permutation(order).tolist()  # type: ignore[no-any-return]
+
+
+class SpillsLargeSteps(BadPool):
+    """A step of 1 MiB waits in a temporary file, which a loop that is left leaves there. (No public report.)"""
+
+    claims, families, grace = STREAM, LIFE, 0.3
+    clause, smallest = "LEAK-3", "n3,w1,b1,keep,iterable,leave@1,kind=big"
+
+    def __iter__(self) -> Iterator[Any]:
+        waiting: list[Any] = []
+        for batch in super().__iter__():
+            waiting.append(self.put(batch))
+            if len(waiting) > 1:
+                yield self.taken(waiting.pop(0))
+        yield from map(self.taken, waiting)
+
+    def put(self, batch: Any) -> Any:
+        """The step, or the file in which it waits."""
+        if sum(getattr(sample, "nbytes", 0) for sample in batch) < 2**20:
+            return batch
+        with NamedTemporaryFile(delete=False) as file:
+            pickle.dump(batch, file)
+        return Path(file.name)
+
+    def taken(self, waiting: Any) -> Any:
+        """The step that waited."""
+        if not isinstance(waiting, Path):
+            return waiting
+        batch = pickle.loads(waiting.read_bytes())
+        waiting.unlink()
+        return batch
 
 
 # --- reading ahead --------------------------------------------------------------------------------------------------

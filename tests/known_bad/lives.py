@@ -1,13 +1,18 @@
 """Loaders that can't live through one thing after the other, or through nothing at all (chapters 4 and 10)."""
 
+import os
+import pickle
 import threading
 from collections.abc import Iterator
-from typing import Any
+from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any, ClassVar
 
-from tests.known_bad.correct import KnownBad
+from tests.known_bad.correct import KnownBad, claim
 from tests.known_bad.life import LIFE, STREAM
 from tests.known_bad.order import SHUFFLING
-from tests.known_bad.pool import BadPool
+from tests.known_bad.pool import POOL, BadPool, Pool, Worker
 
 
 class ReadsBeforeItIsRead(BadPool):
@@ -106,3 +111,72 @@ class ClosesWhatIsBeingRead(BadPool):
         if self.reading:
             raise RuntimeError("this loader is being read")
         super().close()
+
+
+class Lasting(Pool):
+    """Workers live on, and are told the steps of each epoch: correct."""
+
+    claims: ClassVar[dict[str, Any]] = claim(POOL, hooks=("collate_fn", "timeout", "persistent_workers"))
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.crew: list[Worker] = []
+
+    def start(self, plan: list[list[int]], number: int, crew: list[Worker]) -> Worker:
+        """Fork a worker, whose line goes both ways."""
+        ours, theirs = Pipe()
+        process = os.fork()
+        if process == 0:
+            try:
+                for line in (ours, *(other.line for other in crew)):
+                    line.close()
+                self.work(plan, number, theirs)
+            finally:
+                os._exit(0)
+        theirs.close()
+        return Worker(number, process, ours)
+
+    def work(self, plan: list[list[int]], number: int, line: Connection) -> None:
+        """Send the batches of one epoch after the other."""
+        with suppress(EOFError, OSError):
+            while True:
+                super().work(pickle.loads(line.recv_bytes()), number, line)
+
+    def living(self, crew: list[Worker]) -> list[Worker]:
+        """The workers that are told."""
+        return crew
+
+    def __iter__(self) -> Iterator[Any]:
+        plan = self.plan()
+        if not self.request.num_workers:
+            yield from self.batches(plan, 0)
+            return
+        # Whoever comes while they are at work gets others.
+        crew, self.crew = self.crew, []
+        self.crews.append(crew)
+        while len(crew) < self.request.num_workers:
+            crew.append(self.start(plan, len(crew), crew))
+        told, ended = self.living(crew), False
+        try:
+            for worker in told:
+                worker.line.send_bytes(pickle.dumps(plan))
+            yield from self.in_turn(told)
+            ended = not self.crew
+        finally:
+            if ended:
+                self.crew = crew
+            else:
+                self.end(crew)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class StrikesOffItsDead(Lasting, BadPool):
+    """A worker that dies between two epochs is taken off the crew, and its steps with it. (No public report.)"""
+
+    claims, families = dict(workers=True), LIFE
+    clause, smallest = "ERROR-4", "n2,w1,b1,keep,k1,e2,idle@1"
+
+    def living(self, crew: list[Worker]) -> list[Worker]:
+        return [worker for worker in crew if os.path.exists(f"/proc/{worker.process}/exe")]

@@ -85,6 +85,20 @@ class TakesThePositionWithItsState(Stopping):
         return state
 
 
+class GivesItsCountAway(Stopping):
+    """The count goes into the first state; one that is taken right after it counts nothing. (No public report.)"""
+
+    clause = "RESUME-6"
+    smallest = "n1,w1,b1,keep,e2,save@1,with=twice"
+    told = -1
+
+    def state_dict(self) -> Any:
+        """Where it is, once."""
+        state = super().state_dict()
+        told, self.told = self.told, self.given
+        return {**state, "given": 0} if told == self.given else state
+
+
 class DropsWhatIsReadyForAState(Stopping):
     """A second state in one epoch throws away the step that was read ahead for the first."""
 

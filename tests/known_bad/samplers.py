@@ -1,7 +1,10 @@
-"""Loaders that are given a sampler, or a batch sampler, and take from it what they like (chapter 4, WORK-19)."""
+"""Loaders that are given a sampler, or a generator, and take from it what they like (chapter 4, WORK-19, WORK-20)."""
 
 from typing import Any, ClassVar
 
+import torch
+
+from tests.known_bad.correct import mix
 from tests.known_bad.life import LIFE
 from tests.known_bad.pool import HOOKS, BadPool, Pool
 
@@ -78,3 +81,60 @@ class DropsTheSmallBatch(BadSampled):
 
     def batched(self) -> list[list[int]]:
         return [batch for batch in super().batched() if len(batch) >= self.request.batch_size]
+
+
+GENERATED = dict(shuffle="global", epochs="set_epoch", hooks=("generator",))
+
+
+class Generated(Pool):
+    """A loader whose shuffle follows from a number that the user's generator gives: correct."""
+
+    claims: ClassVar[dict[str, Any]] = {**Pool.claims, **GENERATED}
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.base = self.request.seed if self.request.generator is None else self.drawn()
+
+    def drawn(self) -> int:
+        """The number from which all orders follow."""
+        return int(torch.empty((), dtype=torch.int64).random_(generator=self.request.generator).item())
+
+    def mixed_seed(self) -> int:
+        """One number for that and the epoch."""
+        return mix(self.base, self.epoch)
+
+
+class BadGenerated(Generated, BadPool):
+    """Such a loader with one fault."""
+
+    claims, families = GENERATED, LIFE
+
+
+class TakesTheSeedOfItsGenerator(BadGenerated):
+    """The seed of the generator is asked for, and not its state, which draws have moved. (No public report.)"""
+
+    clause, smallest = "WORK-20", "n17,w1,b1,keep,shuffle,hooked,with=generator"
+
+    def drawn(self) -> int:
+        return int(self.request.generator.initial_seed())
+
+
+class AsksItsGeneratorOnce(BadGenerated):
+    """The first epoch follows the generator, and each later one the global one. (No public report.)"""
+
+    clause, smallest = "WORK-20", "n17,w1,b1,keep,shuffle,e2,hooked,with=generator"
+
+    def mixed_seed(self) -> int:
+        if self.epoch and self.request.generator is not None:
+            self.base = int(torch.empty((), dtype=torch.int64).random_().item())
+        return super().mixed_seed()
+
+
+class DrawsFromBothGenerators(BadGenerated):
+    """A number that nobody needs comes from the global generator in each epoch. (No public report.)"""
+
+    clause, smallest = "WORK-20", "n17,w1,b1,keep,shuffle,hooked,with=generator"
+
+    def mixed_seed(self) -> int:
+        torch.rand(())
+        return super().mixed_seed()
