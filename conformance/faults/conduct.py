@@ -4,13 +4,16 @@ Nothing that raises ends the reading: a consumer who breaks out of one loop afte
 epoch is, the judges look at; so with one that is `held`, which is read to its end after the last.
 """
 
+import pickle
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 from conformance.faults import hooks, scenario
 from conformance.loader import generators, kinds
 from conformance.loader.member import Reading
 from conformance.loader.reading import Pass, Reader, read_epochs
+from conformance.processes import calls
 from conformance.processes.calls import Stopped
 from conformance.trace import Epoch
 
@@ -81,6 +84,8 @@ def _read_hooked(going: Reading) -> None:
     """Read all epochs, and write down what was not done as the hooks say."""
     assert going.watch is not None
     read_epochs(going.reader, going.task.epochs, going.epochs)
+    if "restored" in going.scenario.words:
+        _read_a_rest(going, going.task.epochs[-1] + 1)
     if generators.WORD in going.scenario.words:
         told = generators.not_decisive(
             lambda generator: going.load(generator=generator), going.reader, going.task.epochs, going.epochs
@@ -89,6 +94,29 @@ def _read_hooked(going: Reading) -> None:
         told = hooks.not_honoured(going.watch, going.scenario, going.epochs)
     if told:
         going.remarks.append(("hook", told))
+
+
+def _read_a_rest(going: Reading, number: int) -> None:
+    """Read two steps of an epoch, and its rest by another loader of the request, from the state of the first."""
+    begun = going.reader.begin(number)
+    while len(begun.steps) < 2 and going.reader.step(begun):
+        pass
+    merge = going.implementation.offers.get("merge")
+    blob = calls.called("state_dict", None, lambda: pickle.dumps(going.reader.loader.state_dict()))
+    going.epochs.append(begun.epoch(left=True))
+    del begun
+    resumed = replace(going.reader, loader=going.load())
+
+    def load_state() -> None:
+        state = pickle.loads(blob)
+        resumed.loader.load_state_dict(merge([state]) if merge else state)
+
+    try:
+        calls.called("load_state_dict", None, load_state)
+        going.epochs.append(resumed.rest(resumed.begin(number)).epoch())
+    finally:
+        with suppress(Stopped):
+            calls.close(resumed.loader)
 
 
 def _begin_many(going: Reading) -> None:

@@ -130,6 +130,8 @@ def _hooked(claims: Claims) -> Iterator[Scenario]:
             plain = Scenario(9, batch_size=2, num_workers=num_workers, epochs=3, conduct="hooked", details=word)
             if word != "lasting":
                 yield plain
+                if claims.resume:
+                    yield simpler(plain, details=f"{word}+restored")
             if num_workers and "lasting" in asked:
                 yield simpler(plain, persistent_workers=True)
 

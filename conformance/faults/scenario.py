@@ -19,6 +19,7 @@ HOOKS = {
     "sampler": "a sampler of the user's own",
     "batches": "a batch sampler of the user's own",
     "generator": "a generator of the user's own",
+    "restored": "and a rest read from a state",
 }
 CONDUCTS.update(
     {
