@@ -6,8 +6,8 @@ from conformance.bridge.implementation import PREFIX
 from conformance.contract import AHEAD, Claims
 from conformance.loader.scenario import AGING_KINDS, ODD_KINDS, Scenario
 from conformance.processes.task import Task
-from conformance.report import reached
 from conformance.report.adapter_source import Adapter
+from conformance.report.reached import needs_of, scripting_of
 from conformance.report.script.checks import (
     CHECKS,
     COMPLETE,
@@ -80,7 +80,7 @@ def has_script(case: Case, implementation: str = "") -> bool:
     if implementation.startswith(PREFIX):
         return False
     if case.clause in OF_REACH:
-        return reached.is_scripted(case)
+        return scripting_of(case).fits(case.clause, scenario)
     if not isinstance(scenario, Scenario):
         return False
     if case.clause in OF_RESTARTS:
@@ -122,7 +122,7 @@ def roots_of(case: Case, adapter: Adapter) -> dict[str, str]:
     if case.clause in OF_RESTARTS:
         return {**roots, "read_with_restart": "read"}
     if is_brief(case):
-        return {**roots, reached.reading_of(case): "read"}
+        return {**roots, scripting_of(case).reading(scenario): "read"}
     roots |= {_conduct(scenario): "consume"} if scenario.conduct != "quit" else {}
     roots |= {f"{scenario.kind}_sample": "make_sample"} if scenario.kind else {}
     fault = scenario.fault.partition("@")[0]
@@ -145,7 +145,8 @@ def _conduct(scenario: Scenario) -> str:
 
 def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> frozenset[str]:
     """What this case needs of the lines that not every script needs. `tasks` are those of one rank."""
-    consumers, clause, scenario = case.clause in OF_CONSUMERS, case.clause, reached.as_loader(case.scenario)
+    consumers, clause = case.clause in OF_CONSUMERS, case.clause
+    scenario = scripting_of(case).as_loader(case.scenario)
     fault = scenario.fault.partition("@")[0] if consumers else ""
     restarts = clause in OF_RESTARTS
     words = scenario.words if restarts else []
@@ -175,7 +176,7 @@ def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> froz
         "buffer": scenario.kind == "buffer",
         "consumer": consumers or restarts,
         "watched": bool(fault) or clause in _LOGGED or scenario.asynchronous,
-        "log": clause in (*_LOGGED, *reached.LOGGED) or scenario.asynchronous,
+        "log": clause in _LOGGED or scenario.asynchronous,
         "info": clause in _WITH_INFO,
         "draws": clause in _WITH_DRAWS,
         "seeded": not consumers or clause in _WITH_DRAWS or scenario.shuffle,
@@ -191,6 +192,6 @@ def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> froz
         "interrupts": scenario.conduct.startswith("interrupt"),
         "quits": scenario.conduct == "quit",
         "stays": scenario.conduct != "quit",
-        **reached.needs_of(case),
+        **needs_of(case),
     }
     return frozenset(name for name, needed in needs.items() if needed)

@@ -17,7 +17,7 @@ from conformance.report.assemble import bare, imports_for, is_of_the_check, piec
 from conformance.report.choice import flags_of, is_brief, roots_of
 from conformance.report.facts import attempts, constants, keywords, numbers_and_claims, runs_of, usual_and_asked
 from conformance.report.planned import Plan, plan_of
-from conformance.report.reached import LOOPS, as_loader
+from conformance.report.reached import LOOPS, scripting_of
 from conformance.report.spec_text import clause_text
 from conformance.report.text import COLUMNS, REPRO_FOLDER
 from conformance.shapes.shape import Shape
@@ -79,7 +79,7 @@ def script(
     claims = claims or _claims_of(implementation_spec)
     adapter = adapter_of(implementation_spec, shape)
     plan = plan_of(case)
-    again = any(plan.shifts) and not as_loader(case.scenario).saves
+    again = any(plan.shifts) and not scripting_of(case).as_loader(case.scenario).saves
     flags = flags_of(case, claims, [tasks[0] for tasks in plan.tasks], again)
     pieces = pieces_for(roots_of(case, adapter), flags)
     if is_brief(case):
