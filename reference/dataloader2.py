@@ -27,7 +27,7 @@ from .pipelines.graph import Pipe, Place, check_sharding, copied, place_of, read
 from .pipelines.merged import Merged
 from .pipelines.messages import close
 from .pipelines.seeds import MOST_SEED, SeedGenerator, found_here, hashed, number_pipes
-from .pipelines.services import begin_iteration, finalize, graph_of
+from .pipelines.services import begin_iteration, check_service, finalize, graph_of
 from .pipelines.states import Position, check_place, graph_in, position_in, shape_of, skip, written
 from .reading_service import InProcessReadingService
 from .rules.checks import check_integer, show
@@ -47,10 +47,9 @@ class DataLoader2:
         if isinstance(datapipe, MapDataPipe):
             datapipe = MapToIterConverter(datapipe)
         if not isinstance(datapipe, IterDataPipe):
-            raise TypeError(
-                f"datapipe is {show(datapipe)}, but the end of a graph of DataPipes is wanted: wrap what you have in "
-                f"torch.utils.data.datapipes.iter.IterableWrapper."
-            )
+            wrap = "wrap what you have in torch.utils.data.datapipes.iter.IterableWrapper"
+            fix = "DataLoader2.from_state(state) makes a loader of a state" if datapipe is None else wrap
+            raise TypeError(f"datapipe is {show(datapipe)}, but the end of a graph of DataPipes is wanted: {fix}.")
         pipe: Any = copied(datapipe)
         adapters = [datapipe_adapter_fn] if callable(datapipe_adapter_fn) else datapipe_adapter_fn or []
         for adapt in adapters:
@@ -61,7 +60,8 @@ class DataLoader2:
         ready_for_steps(pipe)
         self.datapipe = pipe
         # A service belongs to one loader; the one that was given may serve others too.
-        self.reading_service = copy.deepcopy(reading_service) if reading_service else InProcessReadingService()
+        self.reading_service = InProcessReadingService() if reading_service is None else copy.deepcopy(reading_service)
+        check_service(self.reading_service)
         self._is_initialised = False
         self._place = Place()
         # As it was before the service took it apart.
@@ -74,8 +74,29 @@ class DataLoader2:
         self._begun_by = 0
         self._rest: Position | None = None
         self._elements: Iterator[Any] | None = None
+        self._bind_end()
+
+    def _bind_end(self) -> None:
         # PIPE-17: also where nobody refers to the loader any more, and when the program ends.
         self._end = weakref.finalize(self, finalize, self.reading_service, "its loader was given up")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made from, here or in another process, before the first epoch."""
+        self._check_alive()
+        if self._is_initialised:
+            raise TypeError(
+                "A DataLoader2 that has begun can't be copied, as its workers can't: copy it before the first epoch, "
+                "or give state_dict() to another one."
+            )
+        own = {"datapipe": copied(self.datapipe), "reading_service": copy.deepcopy(self.reading_service)}
+        return {name: value for name, value in vars(self).items() if name != "_end"} | own
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        # What was noted on torch's pipes does not travel with them.
+        number_pipes(self.datapipe, afresh=True)
+        ready_for_steps(self.datapipe)
+        self._bind_end()
 
     def seed(self, seed: int) -> None:
         """Let the epochs that follow be those of this seed, from its first one. 0 to 2**64 - 1."""

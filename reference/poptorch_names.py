@@ -12,13 +12,22 @@ other) would be worse than either. The launcher says so (`note_of_hidden`, in `l
 
 import importlib
 import sys
+from functools import partial
 from types import ModuleType
 from typing import NoReturn
+
+from .launch.refusing import refuse
 
 # What PopTorch's own name for itself is followed by: the last one with this shape, and that it is not it.
 _VERSION = "3.3.0+loaderspec"
 # The modules of PopTorch that a script may import by name, as far as the reference has them.
 _MODULES = ("enums", "optim", "options")
+
+
+_LISTED = {
+    "poptorch": "the last table of specs/6-device.md lists what else it does not, and what to use.",
+    "popdist": "specs/7-launch.md lists the names of popdist that it does.",
+}
 
 
 def install() -> None:
@@ -31,19 +40,24 @@ def install() -> None:
     poptorch.__path__ = []
     poptorch.__file__ = reference.__file__
     vars(poptorch).update({name: getattr(reference, name) for name in reference.__all__}, __version__=_VERSION)
-    vars(poptorch)["__getattr__"] = _missing
     names: dict[str, ModuleType] = {"poptorch": poptorch, "popdist": popdist, "popdist.poptorch": popdist.poptorch}
     for name in _MODULES:
         names[f"poptorch.{name}"] = _alone(importlib.import_module(f"{reference.__name__}.{name}"))
         vars(poptorch)[name] = names[f"poptorch.{name}"]
     sys.modules.update(names)
+    for name, module in (("poptorch", poptorch), ("popdist", popdist)):
+        vars(module)["__getattr__"] = partial(_missing, name)
+        for asked in {name, module.__name__}:
+            refuse(asked, partial(_not_served, name))
 
 
-def _missing(name: str) -> NoReturn:
-    raise AttributeError(
-        f"module 'poptorch' has no attribute {name!r}: the emulation does not serve it; the last table of "
-        f"specs/6-device.md lists what else it does not, and what to use."
-    )
+def _missing(module: str, name: str) -> NoReturn:
+    raise AttributeError(_not_served(module, name))
+
+
+def _not_served(module: str, name: str) -> str:
+    """What to say of a name that a module has not."""
+    return f"module {module!r} has no attribute {name!r}: the emulation does not serve it; {_LISTED[module]}"
 
 
 def _alone(module: ModuleType) -> ModuleType:

@@ -18,7 +18,7 @@ from .pipelines.graph import Pipe, Place, place_of, replace, replicable_part, se
 from .pipelines.merged import Merged
 from .pipelines.messages import WorkerInfo
 from .pipelines.seeds import SeedGenerator, number_pipes
-from .pipelines.services import begin_iteration, finalize, graph_of, joined
+from .pipelines.services import begin_iteration, check_service, finalize, graph_of, joined
 from .pipelines.workers import initialised
 from .rules.checks import check_integer, show
 
@@ -197,6 +197,8 @@ class SequentialReadingService(ReadingServiceInterface):
 
     def __init__(self, *reading_services: Any) -> None:
         self.reading_services = reading_services
+        for service in reading_services:
+            check_service(service)
         kinds = [type(service) for service in reading_services]
         for kind in (DistributedReadingService, MultiProcessingReadingService):
             if kinds.count(kind) > 1:

@@ -4,8 +4,8 @@
 are forked from it. What is really installed wins: a torchdata that still has them is left alone, and of one that has
 them no more the rest (`torchdata.stateful_dataloader`) stays as it is. Without a call nothing is changed.
 
-A name that torchdata had and that is not served is an ImportError that says so, and so is its functional form, when it
-is called. Chapter 8 lists them.
+A name that torchdata had and that is not served can be neither imported nor read, and says so; nor can its functional
+form be called. Chapter 8 lists them.
 
 `python -m reference.run script.py` and `poprun` do it for their programs: `reference/shims/torchdata.py` comes first on
 their path, and calls `take_over`.
@@ -17,17 +17,18 @@ from functools import partial
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import torch.utils.data.datapipes.iter as torch_iter
 import torch.utils.data.datapipes.map as torch_map
-from torch.utils.data import IterDataPipe, MapDataPipe, functional_datapipe
+from torch.utils.data import DataChunk, IterDataPipe, MapDataPipe, functional_datapipe
 from torch.utils.data._utils.pin_memory import pin_memory
 from torch.utils.data.datapipes.utils.common import StreamWrapper
 from torch.utils.data.graph import DataPipe, DataPipeGraph, traverse_dps
 
 from . import datapipes, reading_service
 from .dataloader2 import DataLoader2, DataLoader2Iterator
+from .launch.refusing import refuse
 from .launch.shims import SHIMS
 from .pipelines import adapters, graph_functions
 from .pipelines.messages import WorkerInfo
@@ -43,6 +44,8 @@ _SERVICES = {
         "SequentialReadingService",
     )
 }
+# Its name before torchdata 0.6, which later ones kept.
+_SERVICES["PrototypeMultiProcessingReadingService"] = reading_service.MultiProcessingReadingService
 _GRAPH = ("find_dps", "list_dps", "remove_dp", "replace_dp", "set_datapipes_seed", "set_graph_random_seed")
 _PIPES = {name: getattr(datapipes, name) for name in datapipes.__all__}
 _NAMES: dict[str, dict[str, Any]] = {
@@ -63,7 +66,7 @@ _NAMES: dict[str, dict[str, Any]] = {
     "torchdata.dataloader2.random": {"SeedGenerator": SeedGenerator},
     "torchdata.dataloader2.reading_service": {**_SERVICES, "WorkerInfo": WorkerInfo},
     "torchdata.dataloader2.utils": {"WorkerInfo": WorkerInfo},
-    "torchdata.datapipes": {"functional_datapipe": functional_datapipe},
+    "torchdata.datapipes": {"DataChunk": DataChunk, "functional_datapipe": functional_datapipe},
     "torchdata.datapipes.iter": {
         **{name: getattr(torch_iter, name) for name in torch_iter.__all__},
         **{name: pipe for name, pipe in _PIPES.items() if not issubclass(pipe, MapDataPipe)},
@@ -77,16 +80,10 @@ _NAMES: dict[str, dict[str, Any]] = {
     "torchdata.datapipes.utils": {"StreamWrapper": StreamWrapper, "pin_memory_fn": pin_memory},
 }
 NOT_SERVED: dict[str, dict[str, str]] = {
-    "torchdata.dataloader2": dict.fromkeys(
-        (
-            "CheckpointableReadingServiceInterface",
-            "PauseIteration",
-            "PrototypeMultiProcessingReadingService",
-            "ShuffleSpec",
-        ),
-        "",
-    ),
+    "torchdata": {"janitor": ""},
+    "torchdata.dataloader2": {"CheckpointableReadingServiceInterface": "", "PauseIteration": "", "ShuffleSpec": ""},
     "torchdata.dataloader2.random": {"dist_share_seed": ""},
+    "torchdata.dataloader2.reading_service": {"CheckpointableReadingServiceInterface": ""},
     "torchdata.dataloader2.utils": {"process_init_fn": "", "process_reset_fn": ""},
     "torchdata.datapipes.iter": {
         "AISFileLister": "list_files_by_ais",
@@ -126,7 +123,7 @@ NOT_SERVED: dict[str, dict[str, str]] = {
         "XzFileLoader": "load_from_xz",
         "ZipperLongest": "zip_longest",
     },
-    "torchdata.datapipes.map": {"InMemoryCacheHolder": "", "UnZipper": ""},
+    "torchdata.datapipes.map": {"InMemoryCacheHolder": "in_memory_cache", "UnZipper": "unzip"},
     "torchdata.datapipes.utils": {"janitor": "", "to_graph": ""},
 }
 """Names that torchdata 0.9 had and that are not here, each with its functional form, if it had one."""
@@ -140,14 +137,16 @@ def install() -> None:
         module = ModuleType(name, f"The names of {name} as torchdata 0.9 had them, by {__package__}.")
         # With a path it counts as a package, whose submodules may be imported.
         module.__path__ = []
-        vars(module).update(contents, __getattr__=partial(_refuse, name))
+        vars(module).update(contents, __getattr__=partial(_missing, name))
         sys.modules[name] = module
+        refuse(name, partial(_not_served, name))
         parent, _, last = name.rpartition(".")
         if parent:
             setattr(importlib.import_module(parent), last, module)
+        pipe = MapDataPipe if name.endswith(".map") else IterDataPipe
         for asked, form in NOT_SERVED.get(name, {}).items():
-            if form and form not in IterDataPipe.functions:
-                IterDataPipe.register_function(form, partial(_refuse_form, f"{name}.{asked}", form))
+            if form and form not in pipe.functions:
+                pipe.register_function(form, partial(_refuse_form, name, asked, form))
 
 
 def take_over() -> None:
@@ -161,21 +160,28 @@ def take_over() -> None:
     install()
 
 
-def _refuse(module: str, name: str) -> Any:
-    """What becomes of a name that a module has not."""
+def _missing(module: str, name: str) -> NoReturn:
+    raise AttributeError(_not_served(module, name))
+
+
+def _not_served(module: str, name: str) -> str:
+    """What to say of a name that a module has not."""
     if name in NOT_SERVED.get(module, {}):
-        raise ImportError(f"{module}.{name} was a name of torchdata 0.9 that {_BY}", name=f"{module}.{name}")
-    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return f"{module}.{name} was a name of torchdata 0.9 that {_by(module)}"
+    return (
+        f"module {module!r} has no attribute {name!r}: names are imported from it and not from modules within it, and "
+        f"specs/8-pipelines.md lists those of torchdata 0.9 that are not there."
+    )
 
 
-def _refuse_form(full: str, form: str, *given: Any, **named: Any) -> Any:
-    raise NotImplementedError(f"{form}(), of {full}, was a pipe of torchdata 0.9 that {_BY}")
+def _refuse_form(module: str, name: str, form: str, *given: Any, **named: Any) -> NoReturn:
+    raise NotImplementedError(f"{form}(), of {module}.{name}, was a pipe of torchdata 0.9 that {_by(module)}")
 
 
-_BY = (
-    f"{__package__} does not serve: specs/8-pipelines.md lists them. Write it as a pipe of your own, a class "
-    f"derived from torch.utils.data.IterDataPipe, or install torchdata==0.9.0."
-)
+def _by(module: str) -> str:
+    pipe = "Write it as a pipe of your own, a class derived from torch.utils.data.IterDataPipe, or install"
+    instead = pipe if module == "torchdata.datapipes.iter" else "Do without it, or install"
+    return f"{__package__} does not serve: specs/8-pipelines.md lists them. {instead} torchdata==0.9.0."
 
 
 def _is_there(name: str) -> bool:

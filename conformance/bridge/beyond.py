@@ -28,6 +28,7 @@ BEYOND: Mapping[str, str] = {
     **dict.fromkeys((f"STREAM-{number}" for number in range(1, 7)), _CHOSEN),
     **dict.fromkeys((f"SUBSET-{number}" for number in range(1, 7)), _CHOSEN),
     **dict.fromkeys((f"MIX-{number}" for number in range(1, 10)), _CHOSEN),
+    "LEFT-1": _CHOSEN,
     **dict.fromkeys(("ERROR-4", "ERROR-7"), _WORKERS),
     **dict.fromkeys(("ERROR-5", "ERROR-6", "WORK-18", "WORK-19"), _HOOKS),
 }

@@ -8,7 +8,7 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from conformance.bridge.exchange import Exchange, Refused
@@ -22,6 +22,7 @@ EXIT_GREEN, EXIT_INVALID = 0, 4
 _FIRST = 1000
 _MOST_STEPS = 100
 _SHOWN = 40  # characters of a state
+Part = Callable[[Exchange, Introduction], str]
 
 
 class Broken(ValueError):
@@ -77,7 +78,9 @@ def _shown(side: str, line: str) -> None:
     print(side, line)
 
 
-def checked(command: Sequence[str], patience: float, tap: Callable[[str, str], None]) -> list[str]:
+def checked(
+    command: Sequence[str], patience: float, tap: Callable[[str, str], None], parts: Mapping[str, Part] | None = None
+) -> list[str]:
     """What each part of the conversation came to. AdapterError if a line can't be understood, or none comes."""
     introduced(command, patience)  # its last words are told if it can't even start
     process = Process(command)
@@ -86,7 +89,7 @@ def checked(command: Sequence[str], patience: float, tap: Callable[[str, str], N
     told = []
     try:
         introduction = introduction_of(exchange)
-        for name, part in PARTS.items():
+        for name, part in (PARTS if parts is None else parts).items():
             until[0] = within(patience)
             try:
                 outcome = part(exchange, introduction)
@@ -158,6 +161,11 @@ def _stream(exchange: Exchange, introduction: Introduction) -> str:
     return _read(opened(exchange, _request(_Elements(4)), introduction.has))
 
 
+def rest_of_a_stream(exchange: Exchange, introduction: Introduction) -> str:
+    """A stream whose last element fills no step, under drop_last."""
+    return _read(opened(exchange, _request(_Elements(3), drop_last=True), introduction.has))
+
+
 def _left(exchange: Exchange, introduction: Introduction) -> str:
     loader = opened(exchange, _request(_usual(introduction), batch_size=1), introduction.has)
     first = iter(loader)
@@ -209,7 +217,7 @@ def _states(exchange: Exchange, introduction: Introduction) -> str:
     return f"after step 1: {text if len(text) <= _SHOWN else text[:_SHOWN] + '...'}; after it {_read(other)}"
 
 
-PARTS: dict[str, Callable[[Exchange, Introduction], str]] = {
+PARTS: Mapping[str, Part] = {
     "epoch": _epoch,
     "shuffle": _shuffled,
     "stream": _stream,

@@ -55,6 +55,6 @@ def a_few_mixtures(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
                 yield large
                 yield replace(large, world_size=2, drop_last=True, epochs=2, variant="seed+1" if shuffle else "again")
                 if _resumes(claims, shuffle):
-                    words = joined({*words_of(details), "saved"}, ("all", "weighted", "saved"))
-                    yield ChosenScenario(11, "mixture", 2, 1, shuffle=shuffle, parts=3, details=words)
-                    yield ChosenScenario(11, "mixture", 1, 1, shuffle=shuffle, parts=2, details=words)
+                    for ranks, parts, word in ((2, 3, "saved"), (1, 2, "saved"), (1, 2, "late"), (1, 3, "late")):
+                        words = joined({*words_of(details), word}, ("all", "weighted", "saved", "late"))
+                        yield ChosenScenario(11, "mixture", ranks, 1, shuffle=shuffle, parts=parts, details=words)

@@ -13,9 +13,10 @@ from conformance.chosen import (
     judges_mixtures,
     judges_streams,
     judges_subsets,
+    left,
 )
 from conformance.chosen.judges_batches import may_refuse
-from conformance.chosen.scenario import BATCHES, DETAILS, ChosenScenario, from_code, has_second, within
+from conformance.chosen.scenario import BATCHES, DETAILS, STOPPED_AFTER, ChosenScenario, from_code, has_second, within
 from conformance.chosen.script import SCRIPTING
 from conformance.contract import Claims
 from conformance.loader import starting
@@ -29,10 +30,11 @@ from conformance.trial.smallest import first_that_violates, in_fewer_words, smal
 from conformance.trial.tiers import Tier
 from conformance.trial.words import joined
 
-CHAPTERS = ("GROUP", "STREAM", "SUBSET", "MIX")
+CHAPTERS = ("GROUP", "STREAM", "SUBSET", "MIX", "LEFT")
 # Imported, so that they register their clauses.
-JUDGES = (judges_batches, judges_streams, judges_subsets, judges_mixtures)
+JUDGES = (judges_batches, judges_streams, judges_subsets, judges_mixtures, left)
 
+_INTERRUPTED = {*STOPPED_AFTER, "left", "retried"}
 _PERFORMER = "conformance.chosen.run"
 # How many cases with workers are tried, where each of them takes seconds to start.
 _FEW = {"quick": 2, "gate": 6}
@@ -42,8 +44,8 @@ def _runs(lane: Lane, scenario: ChosenScenario) -> Iterator[Run]:
     main = _run(lane, "main", scenario)
     yield main
     # Whether a restart fails, or the request: a clause wants to know.
-    if "saved" in scenario.words:
-        yield _run(lane, judges_mixtures.UNBROKEN, _without(scenario, "saved"))
+    for word in _INTERRUPTED & {*scenario.words}:
+        yield _run(lane, judges_mixtures.UNBROKEN if word in STOPPED_AFTER else left.WHOLE, _without(scenario, word))
     # Nothing can be compared with a run that failed.
     if main.failed:
         return
@@ -135,7 +137,7 @@ def _family(
     about: Sequence[str],
     listed: Callable[[Claims, Tier], Iterable[ChosenScenario]],
     examples: Mapping[str, int],
-    draw: Callable[[Claims], Any],
+    draw: Callable[[Claims], Any] | None = None,
 ) -> Family[ChosenScenario]:
     return Family(
         name,
@@ -175,4 +177,5 @@ FAMILIES = (
         {"quick": 16, "gate": 90, "deep": 6000},
         drawn_mixtures.mixtures,
     ),
+    _family("left", (*BATCHES, "stream", "subset", "mixture"), left.a_few_left, {}),
 )

@@ -12,7 +12,7 @@ from conformance.chosen.judging import (
     tells_length,
     wrong_length,
 )
-from conformance.chosen.scenario import ChosenScenario, ends_with_the_last, sources_of, weights_of
+from conformance.chosen.scenario import ChosenScenario, ends_with_the_last, sources_of, stopped_after, weights_of
 from conformance.contract import Claims, Policy
 from conformance.loader.judging import as_assigned, counts_itself, ends, listed, remainder, show, usable
 from conformance.trace import Run, Trace
@@ -189,7 +189,7 @@ def other_epochs_and_seeds_differ(scenario: ChosenScenario, claims: Claims, trac
 
 @clause("MIX-8", family="mixtures", applies=lambda claims: _mixes(claims) and bool(claims.resume), floor=8)
 def resumes(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
-    """A mixture that was stopped after two steps goes on from its state where it stopped, in every source."""
+    """A mixture that was stopped in mid-epoch goes on from its state where it stopped, in every source."""
     if not _is_restarted(scenario):
         return None
     whole = trace.variant(UNBROKEN)
@@ -197,6 +197,9 @@ def resumes(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
         return None
     if trace.main.failed:
         return ends(trace.main, ())
+    # A state of the last step may mean the next epoch (RESUME-4).
+    if any(len(epoch.steps) == stopped_after(scenario) for epoch in whole.epoch(-1)):
+        return None
     return _compared(claims, trace.main, whole, "what comes without a restart", "the state says where each source is")
 
 
@@ -237,7 +240,7 @@ def _readers(scenario: ChosenScenario) -> int:
 
 
 def _is_restarted(scenario: ChosenScenario) -> bool:
-    return "saved" in scenario.words
+    return bool(stopped_after(scenario))
 
 
 def _is_plain(scenario: ChosenScenario, trace: Trace) -> bool:

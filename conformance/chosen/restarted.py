@@ -6,22 +6,22 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.chosen.asked import Reading
+from conformance.chosen.scenario import stopped_after
 from conformance.contract import Request
 from conformance.loader.reading import Reader
 from conformance.processes import calls
 from conformance.processes.calls import Stopped
 from conformance.trace import Where
 
-_STEPS = 2  # before it is stopped
-
 
 def read(going: Reading, request: Request) -> None:
-    """Read two steps, take the state, and the rest of the epoch in a loader that was given it."""
+    """Read a few steps, take the state, and the rest of the epoch in a loader that was given it."""
     first = going.reader(request)
+    after = stopped_after(going.scenario)
     try:
         head = first.begin(0)
         more = True
-        while more and len(head.steps) < _STEPS:
+        while more and len(head.steps) < after:
             more = first.step(head)
         blob = pickle.dumps(_method(first, "state_dict"))
     finally:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from conformance.chosen import beside, restarted
 from conformance.chosen.asked import Reading, request_of
 from conformance.chosen.probes import heard
-from conformance.chosen.scenario import has_own_epoch
+from conformance.chosen.scenario import has_own_epoch, stopped_after
 from conformance.contract import Implementation
 from conformance.loader import reading
 from conformance.loader.probes import Watch, empty_folder
@@ -18,6 +18,9 @@ from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.random_state import seed_all
 from conformance.processes.task import Task
 from conformance.trace import Failure, RankRun
+
+_LEFT = {"left", "retried"}
+_STEPS = 2  # before an epoch is left
 
 
 def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
@@ -44,18 +47,30 @@ def _told(going: Reading) -> Remarks:
 
 
 def _read(going: Reading) -> None:
-    if going.scenario.about == "subset":
+    words = {*going.scenario.words}
+    if going.scenario.about == "subset" and not words & _LEFT:
         beside.read(going, request_of(going))
         return
-    if "saved" in going.scenario.words:
+    if stopped_after(going.scenario):
         restarted.read(going, request_of(going))
         return
     reader = going.reader(request_of(going))
     try:
-        reading.read_epochs(reader, going.task.epochs, going.epochs)
+        _epochs(going, reader, words)
     except Stopped:
         # What stopped the reading is told, and not what closing makes of it.
         with suppress(Stopped):
             calls.close(reader.loader)
         raise
     calls.close(reader.loader)
+
+
+def _epochs(going: Reading, reader: reading.Reader, words: set[str]) -> None:
+    numbers = going.task.epochs
+    if not words & _LEFT:
+        reading.read_epochs(reader, numbers, going.epochs)
+        return
+    if not hasattr(reader.loader, "set_epoch"):
+        going.remarks.append(("counts", "epochs are counted by the loader"))
+    again = numbers if "left" in words else (numbers[0], *numbers)
+    reading.leave_early(reader, again, going.epochs, _STEPS)

@@ -30,7 +30,12 @@ DETAILS = {
     "all": "until all are exhausted",
     "weighted": "the later ones with more weight",
     "saved": "restarted from the state after two steps",
+    "late": "restarted from the state after seven steps",
+    "left": "the first epoch left after two steps",
+    "retried": "the first epoch left after two steps and begun again",
 }
+# The steps of a mixture after which its state is taken: within each source, or when one may have been through.
+STOPPED_AFTER = {"saved": 2, "late": 7}
 # What the second run changes.
 VARIANTS = ("none", "again", "jump", "seed+1")
 
@@ -161,6 +166,11 @@ def within(scenario: ChosenScenario, claims: Claims) -> ChosenScenario | None:
     if "batch_size" in claims.without:
         changes["batch_size"] = 1
     return replace(scenario, **changes)
+
+
+def stopped_after(scenario: ChosenScenario) -> int:
+    """The steps after which a mixture is stopped; 0 where it is not."""
+    return next((steps for word, steps in STOPPED_AFTER.items() if word in scenario.words), 0)
 
 
 # --- what there is to choose from -----------------------------------------------------------------------------------

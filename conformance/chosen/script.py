@@ -15,7 +15,6 @@ _OF_ANY_LOADER = (
     *("samples", "world_size", "batch_size", "drop_last", "shuffle", "num_workers", "persistent_workers", "epochs"),
     *("seed", "variant"),
 )
-_STEPS_BEFORE_A_RESTART = 2
 
 
 def _fits(clause: str, scenario: ChosenScenario) -> bool:
@@ -25,7 +24,7 @@ def _fits(clause: str, scenario: ChosenScenario) -> bool:
 def _reading(scenario: ChosenScenario) -> str:
     if asked_for.has_second(scenario):
         return "read_beside"
-    return "read_restarted" if "saved" in scenario.words else "read_in_brief"
+    return "read_restarted" if asked_for.stopped_after(scenario) else "read_in_brief"
 
 
 def _as_loader(scenario: ChosenScenario) -> Scenario:
@@ -47,8 +46,8 @@ def _needs(clause: str, scenario: ChosenScenario) -> Mapping[str, bool]:
 
 
 def _said(scenario: ChosenScenario, name: str) -> list[str]:
-    if "saved" in scenario.words:
-        return [f"stops={_STEPS_BEFORE_A_RESTART}"]
+    if asked_for.stopped_after(scenario):
+        return [f"stops={asked_for.stopped_after(scenario)}"]
     if name == judges_mixtures.UNBROKEN:
         return ["stops=0"]
     if not asked_for.has_second(scenario):

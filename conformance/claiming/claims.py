@@ -63,7 +63,7 @@ def shown(found: Findings, name: str, tier: str) -> list[str]:
         lines += _wrapped(f"{claim:<17}", "; ".join(map(_told, tried)))
     if found.always:
         lines += ["", "violated whatever is claimed"]
-        lines += [line for case in found.always for line in _wrapped(f"  {case.clause:<15}", _refuted(case))]
+        lines += [line for case in found.always for line in _wrapped(f"  {case.clause:<15}", refuted(case))]
     reasons: dict[str, list[str]] = {}
     for each in found.tried:
         if each.skipped:
@@ -86,10 +86,10 @@ def _told(tried: Tried) -> str:
         return f"{value}: holds in {tried.cases} cases" if tried.cases else f"{value}: holds"
     if tried.reason.startswith("not found out"):
         return f"{value}: {tried.reason}"
-    return f"{value}: no, {_refuted(tried.case) if tried.case else tried.reason}"
+    return f"{value}: no, {refuted(tried.case) if tried.case else tried.reason}"
 
 
-def _refuted(case: Any) -> str:
+def refuted(case: Any) -> str:
     """``PART-1-n1,w2,b1,keep: rank 1: 0 <- sample 0 again``."""
     delivered = case.finding.delivered
     pointed = next((line for line in delivered if "<-" in line), delivered[0] if delivered else case.finding.expected)

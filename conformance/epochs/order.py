@@ -88,7 +88,8 @@ def layout(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
                 if claims.layout == "contiguous"
                 else "rank r holds r, r+R, r+2R, ..."
             )
-            note = f"{index}, where {expected} belongs"
+            due = expected if expected < scenario.samples else "nothing more"
+            note = f"{index}, where {due} belongs"
             return [Finding("layout", rule, show(epochs, {rank: note}), f'layout="{claims.layout}" is claimed')]
     return [] if exercised else None
 
@@ -117,13 +118,14 @@ def _misplaced_in_strides(scenario: Scenario, claims: Claims, epochs: tuple[Epoc
 def _misplaced_in_runs(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> tuple[int, int, int] | None:
     if claims.policy(scenario.drop_last) == "pad":
         return _misplaced_beside_padding(scenario, claims, epochs)
-    behind = 0
+    behind, counts = 0, known_samples(scenario, epochs)
     for rank, epoch in enumerate(epochs):
         samples = _in_order(scenario, claims, epoch)
         # Each begins anywhere after the one before.
         start = max(behind, samples[0]) if samples else behind
         for position, index in enumerate(samples):
-            if index != start + position and start + position < scenario.samples:
+            # After the end of the dataset PART-1 names what comes again, and PART-5 what is foreign.
+            if index != start + position and (start + position < scenario.samples or counts[index] == 1):
                 return rank, index, start + position
         behind = samples[-1] + 1 if samples else behind
     return None

@@ -71,7 +71,8 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                 named = f"{fault}@{_place(fault, num_workers)}"
                 yield Scenario(5, batch_size=2, num_workers=num_workers, epochs=3, dataset=dataset, fault=named)
             # In a step of its own, between others.
-            yield Scenario(3, num_workers=num_workers, epochs=3, dataset=dataset, fault="raise@1")
+            for fault in dict.fromkeys(_faults(dataset)):
+                yield Scenario(3, num_workers=num_workers, epochs=3, dataset=dataset, fault=f"{fault}@1")
     dataset = _styles(claims)[0]
     for num_workers in _workers(claims, dataset):
         for conduct in dict.fromkeys(_CONDUCTS):
@@ -244,10 +245,14 @@ def _styles(claims: Claims) -> tuple[Style, ...]:
     return tuple(style for style in styles if style in claims.datasets)
 
 
+def _faults(dataset: Style) -> list[str]:
+    """What a sample may do; the StopIteration of an iterable dataset is its end."""
+    return [fault for fault in _FAULTS if fault != "stop" or dataset == "map"]
+
+
 def _possible_faults(claims: Claims, num_workers: int, dataset: Style) -> tuple[str, ...]:
     hooks = [fault for hook, fault in _HOOK_FAULTS.items() if hook in claims.hooks]
-    # The StopIteration of an iterable dataset is its end.
-    faults = [fault for fault in _FAULTS if fault != "stop" or dataset == "map"]
+    faults = _faults(dataset)
     if not num_workers:
         return (*faults, *(fault for fault in hooks if fault == "collate"))
     return (*faults, *_WORKER_FAULTS, *hooks)

@@ -2,11 +2,11 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from conformance.bridge.check import checked
+from conformance.bridge.check import PARTS, Part, checked, rest_of_a_stream
 from conformance.bridge.exchange import Exchange, Misspoken
 from conformance.bridge.loader import opened
 from conformance.bridge.process import Gone
@@ -45,16 +45,18 @@ WRONG: tuple[tuple[str, ...], ...] = (
 
 
 def cases() -> Iterator[dict[str, Any]]:
-    """The conversation, then the wrong answers."""
-    yield {"name": "a conversation", "lines": conversation()}
+    """The conversations, then the wrong answers."""
+    yield {"name": "a conversation", "lines": conversation(PARTS)}
+    yield {"name": "a rest that is dropped", "lines": conversation({"rest": rest_of_a_stream})}
     for said in WRONG:
         yield {"name": "wrong", "said": list(said), "told": told_of(said)}
 
 
-def conversation() -> list[str]:
+def conversation(parts: Mapping[str, Part]) -> list[str]:
     """What `loaderspec bridge check` and the example in Python say, "> " before the suite's lines, "< " before its."""
     lines: list[str] = []
-    checked([sys.executable, str(EXAMPLE)], _PATIENCE, lambda side, line: lines.append(f"{side} {_compact(line)}"))
+    command = [sys.executable, str(EXAMPLE)]
+    checked(command, _PATIENCE, lambda side, line: lines.append(f"{side} {_compact(line)}"), parts)
     return lines
 
 

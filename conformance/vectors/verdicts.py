@@ -13,7 +13,7 @@ from conformance.clauses import CLAUSES, FAMILIES
 from conformance.contract import Claims, parse_claims
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace
-from conformance.vectors import deliveries
+from conformance.vectors import deliveries, edges, edges_reach
 from conformance.vectors.deliveries import FAULTS, Delivered
 
 _REQUESTS = ((5, 2, 2), (7, 2, 2), (10, 2, 4), (8, 3, 2), (9, 2, 1), (1, 1, 4), (4, 1, 3), (9, 2, 3))
@@ -43,7 +43,7 @@ def _shards() -> Iterator[dict[str, Any]]:
 
 
 def _others() -> Iterator[dict[str, Any]]:
-    for name, scenario, claims, delivered, more in deliveries.others():
+    for name, scenario, claims, delivered, more in (*deliveries.others(), *edges.edges(), *edges_reach.edges()):
         yield verdict(scenario, claims, delivered, name, **more)
 
 
@@ -94,7 +94,7 @@ def _family_of(request: Scenario, claims: Claims) -> str:
         return "refusals"
     if claims.is_endless:
         return "endless"
-    if claims.equal_steps:
+    if claims.equal_steps or request.conduct.startswith("sharded"):
         return "equal"
     if request.dataset == "iterable":
         return "iterable"
@@ -105,7 +105,8 @@ def _fields(request: Scenario) -> dict[str, Any]:
     """What a case asks for, without what is as usual."""
     usual = asdict(Scenario(0))
     needed = ("samples", "world_size", "batch_size", "drop_last")
-    return {name: value for name, value in asdict(request).items() if name in needed or value != usual[name]}
+    asked = {name: value for name, value in asdict(request).items() if name in needed or value != usual[name]}
+    return asked | {name: list(value) for name, value in request.conducted.asks(request).items()}
 
 
 def _ranks(delivered: Delivered, lengths: list[int] | None, failed: dict[str, str] | None) -> tuple[RankRun, ...]:

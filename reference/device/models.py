@@ -105,6 +105,9 @@ class PoplarExecutor:
     def copyWeightsToDevice(self) -> None:
         """Do nothing: a call uses the weights that the module has."""
 
+    def copyNamedBuffersToDevice(self) -> None:
+        """Do nothing: a call uses the buffers that the module has."""
+
     def setOptimizer(self, optimizer: torch.optim.Optimizer) -> None:
         """Train with this optimizer from now on.
 

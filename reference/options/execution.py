@@ -4,9 +4,10 @@ Execution strategies, their stages and phases, and tensor locations. They exist 
 build them and pass them on; the emulated device has no stages and one kind of memory.
 """
 
-from typing import Self
+from typing import Self, TypeVar
 
-from ..rules.checks import check_flag, check_integer
+from ..enums import AutoStage
+from ..rules.checks import check_flag, check_integer, show
 
 
 class Recorded:
@@ -77,22 +78,59 @@ class Stage(Recorded):
 
 
 class Phase(Recorded):
-    """Stages that run at the same time."""
+    """Stages that run at the same time; names of blocks make one stage."""
+
+    def __init__(self, *given: object) -> None:
+        stages = [each for each in given if isinstance(each, Stage)]
+        self.stages = stages if len(stages) == len(given) else [Stage(*given)]
+        super().__init__(*self.stages)
+
+    def stage(self, idx: int) -> Stage:
+        """Return one of its stages, counted from 0."""
+        return self.stages[check_integer("idx", idx, least=0, most=len(self.stages) - 1)]
 
     def ipus(self, *ipus: int) -> Self:
         """Record one chip for each stage."""
         return self._record("ipus", [check_integer("ipu", ipu, least=0) for ipu in ipus])
 
 
+_Kind = TypeVar("_Kind", Stage, Phase)
+
+
+def _made(kind: type[_Kind], given: object) -> _Kind:
+    """Return a stage or a phase; of names of blocks, or a list of them, it is made."""
+    if isinstance(given, kind):
+        return given
+    return kind(*given) if isinstance(given, list | tuple) else kind(given)
+
+
 class ExecutionStrategy(Recorded):
     """How a model is spread over chips."""
 
+    _stages: list[Stage]
 
-class PipelinedExecution(ExecutionStrategy):
+    def stage(self, block_id: str) -> Stage:
+        """Return the stage of a block. Raises ValueError if none of those that were given has it."""
+        for stage in self._stages:
+            if block_id in stage.blocks:
+                return stage
+        known = [block for stage in self._stages for block in stage.blocks]
+        raise ValueError(f"{show(block_id)} is no block of this {type(self).__name__}: use one of {show(known)}.")
+
+
+class StagedExecution(ExecutionStrategy):
+    """What a pipeline and shards share: their stages, or how the device finds them."""
+
+    def __init__(self, *given: object) -> None:
+        self._stages = [_made(Stage, each) for each in given if not isinstance(each, AutoStage)]
+        super().__init__(*(self._stages or given))
+
+
+class PipelinedExecution(StagedExecution):
     """Stages work on successive micro-batches at the same time."""
 
 
-class ShardedExecution(ExecutionStrategy):
+class ShardedExecution(StagedExecution):
     """Stages work one after the other."""
 
 
@@ -100,8 +138,9 @@ class PhasedExecution(ExecutionStrategy):
     """Phases work one after the other; what the two concrete strategies share."""
 
     def __init__(self, *phases: object) -> None:
-        super().__init__(*phases)
-        self._phases = [each if isinstance(each, Phase) else Phase(each) for each in phases]
+        self._phases = [_made(Phase, each) for each in phases]
+        self._stages = [stage for phase in self._phases for stage in phase.stages]
+        super().__init__(*self._phases)
 
     def phase(self, phase: int) -> Phase:
         """Return one of the phases, counted from 0."""

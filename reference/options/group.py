@@ -54,7 +54,7 @@ class Group:
 
     def checkIsFrozen(self, option: str | None = None) -> None:
         """Raise AttributeError if frozen."""
-        self._check_not_frozen(option or "a setter")
+        self._check_not_frozen(option)
 
     def _checked(self, name: str, value: object) -> object:
         """Return the value if it may stand where it is to be set."""
@@ -73,10 +73,11 @@ class Group:
         self._values[name] = value
         return self
 
-    def _check_not_frozen(self, name: str) -> None:
+    def _check_not_frozen(self, name: str | None) -> None:
         if self._frozen:
+            what = "what is set now" if name is None else f"{self._path}.{name}"
             raise AttributeError(
-                f"Can't modify frozen Options: {self._path}.{name} comes after a DataLoader or a model was "
+                f"Can't modify frozen Options: {what} comes after a DataLoader or a model was "
                 f"built with them. Set it before, or build the next one with a copy, options.clone()."
             )
 

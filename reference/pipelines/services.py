@@ -24,6 +24,15 @@ def joined(first: Change | None, then: Change) -> Change:
     return both
 
 
+def check_service(service: Any) -> None:
+    """Raise TypeError for what can't be asked as a reading service."""
+    if isinstance(service, type) or not callable(getattr(service, "initialize", None)):
+        raise TypeError(
+            f"reading_service is {show(service)}, but an instance of ReadingServiceInterface is wanted: give "
+            f"MultiProcessingReadingService(num_workers=2) for example, or None."
+        )
+
+
 def graph_of(service: Any, datapipe: Pipe) -> Pipe:
     """The graph as a service, which may be a user's, leaves it."""
     datapipe = checked(service.initialize(datapipe), f"initialize of {type(service).__name__}")

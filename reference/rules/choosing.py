@@ -24,6 +24,7 @@ class ChosenBatches:
         self.epoch = 0
 
     def __iter__(self) -> Iterator[list[int]]:
+        # LEFT-1: cut anew, so that nothing waits that an epoch before this one has gathered.
         # Not itself a generator: the epoch must be read now, not at the first step.
         return iter(self._of_rank())
 

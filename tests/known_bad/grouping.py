@@ -22,7 +22,7 @@ class Choosing(Correct):
 
     claims: ClassVar[dict[str, Any]] = CHOOSING
     # What it does when nothing is chosen is what the correct loader does.
-    families: ClassVar[tuple[str, ...]] = ("batches",)
+    families: ClassVar[tuple[str, ...]] = ("batches", "left")
 
     def steps(self) -> list[list[int]]:
         """The epoch's steps, as indices of samples."""
@@ -185,6 +185,8 @@ CORRECT_GROUPING: tuple[type[Correct], ...] = (
 
 class KnownBadChoosing(Choosing, KnownBad):
     """What the bad ones share."""
+
+    families = ("batches",)
 
 
 class JoinsTheRests(KnownBadChoosing):

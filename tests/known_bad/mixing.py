@@ -22,7 +22,7 @@ class Mixing(Correct):
     """A loader that draws by the weights from which source the next sample is; all ranks follow one schedule."""
 
     claims: ClassVar[dict[str, Any]] = MIXING
-    families: ClassVar[tuple[str, ...]] = ("mixtures",)
+    families: ClassVar[tuple[str, ...]] = ("mixtures", "left")
     skipped = 0
 
     def generator(self, *more: int) -> Random:
@@ -173,6 +173,8 @@ CORRECT_MIXING: tuple[type[Correct], ...] = (Mixing, MixesByWhatIsLacking, Looks
 
 class KnownBadMixing(Mixing, KnownBad):
     """What the bad ones share."""
+
+    families = ("mixtures",)
 
 
 class GoesOnPastTheFirst(KnownBadMixing):

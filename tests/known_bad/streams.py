@@ -21,7 +21,7 @@ class Streaming(Correct):
     """A loader of streams whose workers are no processes: they take turns, each with a copy of the dataset."""
 
     claims: ClassVar[dict[str, Any]] = STREAMING
-    families: ClassVar[tuple[str, ...]] = ("streams",)
+    families: ClassVar[tuple[str, ...]] = ("streams", "left")
 
     def __init__(self, request: Any) -> None:
         super().__init__(request)
@@ -163,6 +163,8 @@ CORRECT_STREAMING: tuple[type[Correct], ...] = (
 class KnownBadStreaming(Streaming, KnownBad):
     """What the bad ones share."""
 
+    families = ("streams",)
+
 
 class BuffersByHash(KnownBadStreaming):
     """The buffer draws by the hash of a text, which each process salts. (No public report.)"""
@@ -225,6 +227,8 @@ class ShufflesAlikeForEachSeed(KnownBadStreaming):
 class RanksOrderShardsByThemselves(ByShards, KnownBad):
     """Each rank puts the shards in an order of its own before they are dealt out."""
 
+    families = ("streams",)
+
     clause, smallest = "STREAM-4", "n1,w2,b1,keep,stream,shuffle,g3"
     report = "huggingface/datasets#5696"
 
@@ -247,6 +251,8 @@ class LosesTheBuffer(KnownBadStreaming):
 
 class LeavesOutWorkersWithoutShards(ByShards, KnownBad):
     """With fewer shards than readers, none is dealt out. (No public report.)"""
+
+    families = ("streams",)
 
     clause, smallest = "STREAM-4", "n1,w2,b1,keep,stream,shuffle"
 
@@ -282,6 +288,8 @@ class PersistentWorkersDoNotHear(KnownBadStreaming):
 
 class ShufflesWithinShards(ByShards, KnownBad):
     """The elements of a shard are shuffled as well. (No public report.)"""
+
+    families = ("streams",)
 
     clause, smallest = "STREAM-6", "n3,w1,b1,keep,stream,shuffle,g2"
 

@@ -20,7 +20,7 @@ class OfSubsets(Correct):
     """A loader that reads the samples that it is given the indices of."""
 
     claims: ClassVar[dict[str, Any]] = OF_SUBSETS
-    families: ClassVar[tuple[str, ...]] = ("subsets",)
+    families: ClassVar[tuple[str, ...]] = ("subsets", "left")
 
     def indices(self) -> list[int]:
         """The samples that are asked for."""
@@ -62,6 +62,8 @@ CORRECT_OF_SUBSETS: tuple[type[Correct], ...] = (OfSubsets, ReadsTheSubsetFirst,
 
 class KnownBadOfSubsets(OfSubsets, KnownBad):
     """What the bad ones share."""
+
+    families = ("subsets",)
 
 
 class ReadsTheParent(KnownBadOfSubsets):

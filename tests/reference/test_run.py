@@ -27,17 +27,22 @@ if __name__ == "__main__":
     same = [poptorch.DataLoader is reference.DataLoader, poptorch.optim is reference.optim,
             OutputMode is poptorch.OutputMode, issubclass(popdist.poptorch.Options, poptorch.Options),
             poptorch.options.PipelinedExecution is poptorch.PipelinedExecution]
-    try:
-        poptorch.custom_op
-    except AttributeError as error:
-        same.append("6-device.md" in str(error))
-    try:
-        import poptorch.no_such_module
-    except ModuleNotFoundError as error:
-        same.append(error.name)
+    same.append(not hasattr(poptorch, "custom_op") and not hasattr(popdist, "horovod"))
+    refused = []
+    for line in (
+        "poptorch.custom_op",
+        "from poptorch import custom_op",
+        "import poptorch.no_such_module",
+        "from popdist import horovod",
+        "import popdist.horovod",
+    ):
+        try:
+            exec(line)
+        except (AttributeError, ModuleNotFoundError) as error:
+            refused.append(str(error))
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         found = pool.apply_async(told).get(100)
-    print(json.dumps([sys.argv[1:], __file__, same, found]))
+    print(json.dumps([sys.argv[1:], __file__, same, found, refused]))
     sys.exit(3)
 """
 
@@ -54,12 +59,17 @@ def test_a_script_finds_the_reference_in_all_its_processes(tmp_path: Path) -> No
     script.write_text(SCRIPT, encoding="utf-8")
     done = python("-m", "reference.run", str(script), "--flag", "a b", path=str(ROOT))
     assert 3 == done.returncode, done.stderr
+    *found, refused = json.loads(done.stdout)
     assert [
         ["--flag", "a b"],
         str(script),
-        [True, True, True, True, True, True, "poptorch.no_such_module"],
+        [True] * 6,
         ["reference.dataloader", "reference.popdist.poptorch"],
-    ] == json.loads(done.stdout)
+    ] == found
+    # Whether it is read or imported.
+    for name, texts in (("custom_op", refused[:2]), ("no_such_module", refused[2:3]), ("horovod", refused[3:])):
+        assert all(f"has no attribute '{name}': the emulation does not serve it" in text for text in texts)
+    assert [6, 6, 6, 7, 7] == [int(text.partition("specs/")[2][0]) for text in refused]
 
 
 def test_what_stands_in_the_way_is_said(tmp_path: Path) -> None:

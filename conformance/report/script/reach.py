@@ -53,7 +53,7 @@ def read_beside(load: Any, decode: Any, request: Any, run: Any, epochs: list[Any
 
 
 def read_restarted(load: Any, decode: Any, request: Any, run: Any, epochs: list[Any]) -> None:
-    """What is done: two steps, the state, and the rest of the epoch in a loader that is given it."""
+    """What is done: some steps, the state, and the rest of the epoch in a loader that is given it."""
     steps: list[list[int]] = []
     epochs.append(SimpleNamespace(number=0, steps=steps))
     loader = load(request)
@@ -61,7 +61,9 @@ def read_restarted(load: Any, decode: Any, request: Any, run: Any, epochs: list[
         loader.set_epoch(0)  # only: set_epoch
     iterator = iter(loader)
     if run["stops"]:
-        ended = not all([one_more(iterator, decode, steps), one_more(iterator, decode, steps)])
+        ended = False
+        while not ended and len(steps) < run["stops"]:
+            ended = not one_more(iterator, decode, steps)
         state = pickle.loads(pickle.dumps(loader.state_dict()))
         if ended:
             return

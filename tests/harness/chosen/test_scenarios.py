@@ -15,7 +15,7 @@ from conformance.chosen.scenario import (
 )
 from conformance.clauses import FAMILIES
 from conformance.contract import Claims
-from conformance.trace import Run, Trace, from_json, to_json
+from conformance.trace import Epoch, RankRun, Run, Trace, from_json, to_json
 from tests.harness.tried import listed
 
 EVERYTHING = Claims(
@@ -104,3 +104,11 @@ def test_shares_are_out_of_proportion_where_chance_is_no_excuse(shares: list[int
     scenario = from_code("n600,w1,b1,keep,mixture,g3,with=weighted")
     assert judges_mixtures._out_of_proportion(scenario, shares).startswith(told)
     assert bool(told) == bool(judges_mixtures._out_of_proportion(scenario, shares))
+
+
+@pytest.mark.parametrize(("steps", "is_judged"), [(((0,), (1,)), False), (((0,), (1,), (2,)), True)])
+def test_a_state_of_the_last_step_may_mean_the_next_epoch(steps: tuple[tuple[int, ...], ...], is_judged: bool) -> None:
+    """A mixture of two steps that gives them again after its state is not accused (MIX-8); one of three is."""
+    scenario = from_code(f"n{len(steps)},w1,b1,keep,mixture,with=saved")
+    runs = [Run(name, (RankRun(0, (Epoch(0, given),)),)) for name, given in (("main", steps * 2), ("unbroken", steps))]
+    assert is_judged is bool(judges_mixtures.resumes(scenario, EVERYTHING, Trace(scenario, tuple(runs))))

@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given
 
 from conformance.contract import parse_claims
+from conformance.faults.judges import errors_arrive_in_their_place
 from conformance.loader.asked import arguments_of
 from conformance.loader.scenario import Scenario, from_code, simpler
 from conformance.reach.equal import most_dropped
 from conformance.reach.scenario import shards_of
+from conformance.trace import Epoch, Failure, RankRun, Run, Trace
 from tests.harness.tried import drawn, listed
 
 FILES = parse_claims(
@@ -44,6 +46,15 @@ def test_what_may_be_dropped_follows_from_the_files(scenario: Scenario, equal: b
     """By hand: the tails, and what the ranks with larger files have more."""
     claims = parse_claims(dict(equal_steps=equal, drops="per-shard"))
     assert most == most_dropped(scenario, claims)
+
+
+@pytest.mark.parametrize("drop_last", [True, False])
+def test_what_comes_before_an_error_may_be_the_tail_of_a_file(drop_last: bool) -> None:
+    """In files of one sample no step of two is full, so that an error comes alone under drop_last (ERROR-2)."""
+    epoch = Epoch(0, (), failure=Failure("raised", "step", "sample 2 is broken on purpose"))
+    scenario = Scenario(4, batch_size=2, drop_last=drop_last, fault="raise@2")
+    trace = Trace(scenario, (Run("main", (RankRun(0, (epoch,), remarks=(("fired", "raise@2"),)),)),))
+    assert drop_last is (errors_arrive_in_their_place(scenario, FILES, trace) is None)
 
 
 @given(drawn("equal", FILES))

@@ -62,6 +62,7 @@ def test_the_life_of_a_model() -> None:
     assert (True, True) == (model.isCompiled(), model.isAttachedToDevice())
     model.copyWeightsToHost()
     model.copyWeightsToDevice()
+    model.copyNamedBuffersToDevice()
     assert model.copyWeightsToHostIfNeeded() is False
     assert all(torch.equal(one, other) for one, other in zip(before, weights(module), strict=True))
     model.detachFromDevice()

@@ -66,6 +66,20 @@ def test_phases_are_recorded() -> None:
     assert Options().setExecutionStrategy(strategy).toDict()["setExecutionStrategy"]["useSeparateBackwardPhase"]
 
 
+def test_a_stage_is_found_by_its_block() -> None:
+    """In a pipeline and in phases; what is set on it is set on the strategy's own."""
+    pipeline = poptorch.PipelinedExecution(poptorch.Stage("a", "b"), "c", ["d", "e"])
+    assert ("d", "e") == pipeline.stage("e").ipu(3).blocks
+    assert 3 == pipeline.stage("d").toDict()["ipu"]
+    assert [] == poptorch.ShardedExecution(poptorch.AutoStage.SameAsIpu)._stages
+    phases = poptorch.SerialPhasedExecution(poptorch.Phase("a", "b"), [poptorch.Stage("c"), poptorch.Stage("d")])
+    phases.stage("b").ipu(1)
+    assert 1 == len(phases.phase(0).stages)
+    assert phases.stage("d") is phases.phase(1).stage(1)
+    with pytest.raises(ValueError, match="'x' is no block of this SerialPhasedExecution"):
+        phases.stage("x")
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -135,6 +135,8 @@ def test_frozen_options_can_be_asked_for() -> None:
     for part in (frozen(), frozen().Training, frozen()._Popart):
         with pytest.raises(AttributeError, match="Can't modify frozen Options"):
             part.checkIsFrozen()
+    with pytest.raises(AttributeError, match="what is set now comes after a DataLoader or a model was built"):
+        frozen().checkIsFrozen()
 
 
 def test_the_package_holds_poptorchs_names() -> None:

@@ -1,5 +1,7 @@
 """DataLoader2 without ranks: what an epoch holds, in which order, and one valid iterator."""
 
+import copy
+import pickle
 import random
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import torch
 from torch.utils.data.datapipes.map import SequenceWrapper
 
 from reference.dataloader2 import DataLoader2, Shuffle
-from reference.reading_service import InProcessReadingService, MultiProcessingReadingService
+from reference.reading_service import InProcessReadingService, MultiProcessingReadingService, SequentialReadingService
 from tests.reference.pipelines.pipe_probes import (
     SHARDINGS,
     Noted,
@@ -257,6 +259,30 @@ def test_what_is_no_pipeline_is_refused() -> None:
     """A list is not a DataPipe, and the mend is named."""
     with pytest.raises(TypeError, match="IterableWrapper"):
         DataLoader2([1, 2])
+    with pytest.raises(TypeError, match="from_state"):
+        DataLoader2(None)
+
+
+@pytest.mark.parametrize("service", [5, MultiProcessingReadingService])
+def test_what_is_no_service_is_refused(service: Any) -> None:
+    """When the loader is made; a class that was not called is none."""
+    with pytest.raises(TypeError, match=r"reading_service is .* instance of ReadingServiceInterface"):
+        DataLoader2(numbers(3), reading_service=service)
+    with pytest.raises(TypeError, match=r"reading_service is .* instance of ReadingServiceInterface"):
+        SequentialReadingService(InProcessReadingService(), service)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda loader: pickle.loads(pickle.dumps(loader))])
+def test_a_loader_can_be_copied(copied: Any) -> None:
+    """It may be an argument of another process; the copy has the same epochs, and a life of its own."""
+    with DataLoader2(filtered(numbers(20)), reading_service=InProcessReadingService(2)) as loader:
+        loader.seed(3)
+        twin = copied(loader)
+        epochs = [list(loader), list(loader)]
+    assert epochs == [list(twin), list(twin)]
+    with pytest.raises(TypeError, match="has begun can't be copied"):
+        copied(twin)
+    twin.shutdown()
 
 
 def test_an_adapter_turns_shuffling_off() -> None:

@@ -68,7 +68,7 @@ def out_of_proportion(case: SimpleNamespace, epochs: tuple[SimpleNamespace, ...]
 
 
 def goes_on_after_a_restart(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
-    """MIX-8: a mixture that was stopped after two steps goes on from its state where it stopped, in every source."""
+    """MIX-8: a mixture that was stopped in mid-epoch goes on from its state where it stopped, in every source."""
     if failure_in(runs["unbroken"]):
         give_up(f"without a restart the loader {failure_in(runs['unbroken'])}")
     return f"the loader {failure_in(runs['main'])}" if failure_in(runs["main"]) else same_order(case, runs)

@@ -50,6 +50,8 @@ def layout(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str
                 right = start + position if case.layout == "contiguous" else rank + position * case.world_size
                 if index != right and right < case.samples:
                     return f"rank {rank} holds {index} where {right} belongs"
+                if index != right and case.layout == "contiguous" and times[index] == 1:
+                    return f"rank {rank} holds {index}, which belongs before the rank before it"
             behind = max(behind, samples[-1] + 1 if samples else 0)
     return ""
 

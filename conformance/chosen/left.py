@@ -1,0 +1,88 @@
+"""Chapter 11, epochs that are left: what is tried, and the judge of LEFT-1, of whatever a loader chooses."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from conformance.chosen.scenario import ChosenScenario
+from conformance.contract import Claims
+from conformance.loader.judging import as_assigned, counts_itself, show
+from conformance.trace import Epoch, Trace
+from conformance.trial.clause import Finding, Verdict, clause
+from conformance.trial.tiers import Tier
+
+# The run in which no epoch is left.
+WHOLE = "whole"
+
+
+def chooses(claims: Claims) -> bool:
+    """Whether anything is promised of what is chosen."""
+    return bool(claims.batches or claims.stream_shuffle or claims.subsets or claims.mixtures)
+
+
+def a_few_left(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
+    """The first epoch left after a step or two, for the next one or for the same again."""
+    for plain in _plain(claims):
+        # Whose order hangs on the epoch's number is asked for by a number.
+        if (plain.shuffle or plain.about == "mixture") and not claims.goes_by_set_epoch:
+            continue
+        yield replace(plain, details=_with(plain, "left"))
+        if claims.goes_by_set_epoch:
+            yield replace(plain, details=_with(plain, "retried"))
+
+
+def _with(plain: ChosenScenario, word: str) -> str:
+    return "+".join(filter(None, (plain.details, word)))
+
+
+def _plain(claims: Claims) -> Iterator[ChosenScenario]:
+    shuffles = (False, True) if claims.shuffle else (False,)
+    for shuffle in shuffles:
+        for about in claims.batches:
+            groups, size, budget = (3, 2, 0) if about == "grouped" else (1, 1, 6)
+            yield ChosenScenario(13, about, 1, size, False, shuffle, parts=groups, budget=budget, epochs=2)
+        if claims.subsets:
+            yield ChosenScenario(20, "subset", 1, 2, False, shuffle, epochs=2)
+        for rule in claims.mixtures:
+            details = "all" if rule == "all_exhausted" else ""
+            yield ChosenScenario(15, "mixture", 1, 2, False, shuffle, parts=3, epochs=2, details=details)
+    if claims.stream_shuffle:
+        for shuffle in (False, True):
+            yield ChosenScenario(24, "stream", 1, 2, False, shuffle, parts=3, epochs=2)
+
+
+def is_left(scenario: ChosenScenario) -> bool:
+    """Whether the first epoch is left."""
+    return not {"left", "retried"}.isdisjoint(scenario.words)
+
+
+@clause("LEFT-1", family="left", dataset="any", applies=chooses, floor=1)
+def leaves_nothing_behind(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
+    """What is read after an epoch that was left is what is read where none was."""
+    whole = trace.variant(WHOLE)
+    if whole is None or whole.failed:
+        return None
+    (rank,) = trace.main.ranks
+    if rank.failure and rank.failure.kind == "raised" and not any(epoch.steps for epoch in rank.epochs[1:]):
+        return []  # it refuses another loop, and says so
+    retried = "retried" in scenario.words
+    if counts_itself(trace.main) and (retried or scenario.shuffle or scenario.about == "mixture"):
+        return None
+    due = whole.ranks[0].epochs[0 if retried else 1 :]
+    why = "what an epoch left early had begun, gathered or drawn belongs to no other epoch"
+    if rank.failure:
+        expected = "the same epoch again, whole" if retried else "the next epoch, whole"
+        return [Finding(f"{rank.failure.kind}-after-leaving", expected, (rank.failure.sentence(),), why)]
+    for came, wanted in zip(rank.epochs[1:], due, strict=False):
+        if _comparable(claims, came) != _comparable(claims, wanted):
+            lines = (
+                *show((wanted,), label=f"epoch {wanted.number}, nothing left, rank 0 as "),
+                *show((rank.epochs[0],), label="left early, rank 0 as "),
+                *show((came,), label=f"epoch {came.number} behind it, rank 0 as "),
+            )
+            return [Finding("not-whole-after-leaving", "the steps of a loader that was not left", lines, why)]
+    return []
+
+
+def _comparable(claims: Claims, epoch: Epoch) -> object:
+    (assigned,) = as_assigned(claims, (epoch,))
+    return assigned.steps if claims.in_order else sorted(assigned.samples)

@@ -1,0 +1,35 @@
+"""Loaders that choose, and keep something of an epoch that was left (chapter 11). A blind round had both."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+from tests.known_bad.grouping import KnownBadChoosing
+from tests.known_bad.streams import KnownBadStreaming
+
+
+class KeepsItsBuckets(KnownBadChoosing):
+    """What waits in a bucket when an epoch is left comes in the next one as well."""
+
+    families, clause, smallest = ("left",), "LEFT-1", "n13,w1,b2,keep,grouped,g3,e2,with=left"
+    waiting: tuple[int, ...] = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        left, self.waiting = self.waiting, ()
+        members = self.groups(self.order()) if self.request.batches == "grouped" else {}
+        for at, step in enumerate(self.steps()):
+            self.waiting = tuple(rest[0] for rest in members.values() if rest[0] not in step)[:1]
+            yield self.fetch([*left, *step] if not at else step)
+        self.waiting = ()
+
+
+class SeedsItsBufferOnce(KnownBadStreaming):
+    """The buffer's generator is made for an epoch's number, and goes on where the same number comes again."""
+
+    families, clause, smallest = ("left",), "LEFT-1", "n24,w1,b2,keep,stream,shuffle,g3,e2,with=retried"
+    drawing: dict[tuple[int, ...], Random] | None = None
+
+    def generator(self, *more: int) -> Random:
+        if self.drawing is None or (self.epoch,) not in {key[:1] for key in self.drawing}:
+            self.drawing = {}
+        return self.drawing.setdefault((self.epoch, *more), super().generator(*more))
