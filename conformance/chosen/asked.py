@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.chosen.probes import EpochStream, Source, Stream
@@ -72,7 +72,7 @@ class Reading:
 
 def _more(scenario: ChosenScenario) -> int:
     """What a mixture may have more, where sources begin again until the rarest one is exhausted."""
-    return 400 + 40 * scenario.samples if scenario.about == "mixture" else 0
+    return 400 + 40 * scenario.samples if _is_mixed(scenario) else 0
 
 
 def request_of(going: Reading) -> Request:
@@ -83,15 +83,28 @@ def request_of(going: Reading) -> Request:
         content: tuple[Any, ...] = ("stream", scenario.samples, scenario.parts, *scenario.words)
     else:
         dataset, content = watched("map", scenario.samples, going.watch), ("map", scenario.samples)
+    sources = tuple(Source(indices, going.watch) for indices in sources_of(scenario)) if _is_mixed(scenario) else ()
     return Request(
         dataset=dataset,
-        rank=going.task.rank,
         workdir=folder_of(going, *content),
+        sources=sources,
+        **arguments_of(scenario, going.task.rank),
+    )
+
+
+def arguments_of(scenario: ChosenScenario, rank: int) -> dict[str, Any]:
+    """The fields of the request but for what can be read, and its folder."""
+    return {
         **{name: getattr(scenario, name) for name in _FROM_SCENARIO},
+        "rank": rank,
         **_NO_DEVICE,
         **_chosen(scenario),
-        **_mixed(scenario, going.watch),
-    )
+        **_mixed(scenario),
+    }
+
+
+def _is_mixed(scenario: ChosenScenario) -> bool:
+    return scenario.about == "mixture"
 
 
 def _chosen(scenario: ChosenScenario) -> dict[str, Any]:
@@ -104,18 +117,17 @@ def _chosen(scenario: ChosenScenario) -> dict[str, Any]:
     return {}
 
 
-def _mixed(scenario: ChosenScenario, watch: Watch) -> dict[str, Any]:
-    if scenario.about != "mixture":
+def _mixed(scenario: ChosenScenario) -> dict[str, Any]:
+    if not _is_mixed(scenario):
         return {}
-    sources = tuple(Source(indices, watch) for indices in sources_of(scenario))
     stop = "all_exhausted" if ends_with_the_last(scenario) else "first_exhausted"
-    return dict(sources=sources, weights=weights_of(scenario), stop=stop)
+    return dict(weights=weights_of(scenario), stop=stop)
 
 
-def second_of(request: Request, scenario: ChosenScenario) -> Request:
-    """What a second loader is asked for beside the first: the others, or the same dataset with another seed."""
-    indices = None if request.indices is None else indices_of_second(scenario)
-    return replace(request, indices=indices, seed=request.seed + 7)
+def second_of(scenario: ChosenScenario) -> dict[str, Any]:
+    """What a second loader is asked for otherwise: the others, or the same dataset with another seed."""
+    others = {} if "whole" in scenario.words else {"indices": indices_of_second(scenario)}
+    return {**others, "seed": scenario.seed + 7}
 
 
 def _stream(scenario: ChosenScenario, watch: Watch) -> Stream:

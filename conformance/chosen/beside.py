@@ -1,6 +1,7 @@
 """Loaders of subsets: decides how one, or two in one process, are read, and what the caller looks at afterwards."""
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from conformance.chosen.asked import Reading, second_of
@@ -16,7 +17,7 @@ from conformance.trace import Epoch
 
 def read(going: Reading, request: Request) -> None:
     """Read what is asked for, alone or beside a second loader; the epochs of that one come behind the others."""
-    requests = [request, *([second_of(request, going.scenario)] if has_second(going.scenario) else [])]
+    requests = [request, *([replace(request, **second_of(going.scenario))] if has_second(going.scenario) else [])]
     before = [_looked_at(each) for each in requests]
     alone = {"first": requests[:1], "second": requests[1:]}.get(going.scenario.variant, requests)
     readers: list[Reader] = []

@@ -17,6 +17,7 @@ from conformance.chosen import (
 )
 from conformance.chosen.judges_batches import may_refuse
 from conformance.chosen.scenario import BATCHES, DETAILS, STOPPED_AFTER, ChosenScenario, from_code, has_second, within
+from conformance.chosen.script import SCRIPTING
 from conformance.contract import Claims
 from conformance.loader import starting
 from conformance.loader.scenario import Scenario
@@ -139,7 +140,17 @@ def _family(
     draw: Callable[[Claims], Any] | None = None,
 ) -> Family[ChosenScenario]:
     return Family(
-        name, _reads(*about), _runs, listed, examples, draw, _simplified, may_fail=_may_fail, within=within, few=_few
+        name,
+        _reads(*about),
+        _runs,
+        listed,
+        examples,
+        draw,
+        _simplified,
+        may_fail=_may_fail,
+        within=within,
+        few=_few,
+        scripting=SCRIPTING,
     )
 
 

@@ -21,7 +21,7 @@ from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count
 
 # So many steps in one order: that they come so again has a chance below 10^-9 (13! is 6 * 10^9).
-_ENOUGH_STEPS = 13
+ENOUGH_STEPS = 13
 
 
 def _claims(*names: str) -> Callable[[Claims], bool]:
@@ -94,9 +94,9 @@ def bounded_loss(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verd
 
     def judge(epochs: Epochs) -> Finding | None:
         counts = _counts(scenario, epochs)
-        for name, members in _parts(scenario).items():
+        for name, members in parts_of(scenario).items():
             lost = [index for index in members if not counts[index]]
-            most = _most_lost(scenario, policy)
+            most = most_lost(scenario, policy)
             if _weight(scenario, lost) > most:
                 expected = f"at most {_amount(scenario, most)} of {name} lost" if most else "every sample"
                 lines = (*show(epochs), f"{listed(lost)} of {name}: on no rank")
@@ -115,9 +115,9 @@ def bounded_padding(scenario: ChosenScenario, claims: Claims, trace: Trace) -> V
 
     def judge(epochs: Epochs) -> Finding | None:
         counts = _counts(scenario, epochs)
-        for name, members in _parts(scenario).items():
+        for name, members in parts_of(scenario).items():
             again = [index for index in members for _ in range(counts[index] - 1)]
-            most = _most_repeated(scenario, policy)
+            most = most_repeated(scenario, policy)
             if _weight(scenario, again) > most:
                 expected = f"at most {_amount(scenario, most)} of {name} repeated" if most else "each sample once"
                 rank = max(rank for rank, epoch in enumerate(epochs) if again[0] in epoch.samples)
@@ -289,11 +289,11 @@ def other_epochs_and_seeds_differ(scenario: ChosenScenario, claims: Claims, trac
     pairs = [("epochs", one, other) for one, other in pairwise(positions(trace.main))]
     if seeded is not None and usable(seeded):
         pairs += [("seeds", trace.main.epoch(at), seeded.epoch(at)) for at in range(scenario.epochs)]
-    pairs = [each for each in pairs if sum(len(epoch.steps) for epoch in each[1]) >= _ENOUGH_STEPS]
+    pairs = [each for each in pairs if sum(len(epoch.steps) for epoch in each[1]) >= ENOUGH_STEPS]
     for what, first, second in pairs:
         if [epoch.steps for epoch in first] == [epoch.steps for epoch in second]:
             lines = (*show(first[:1], label="one, "), *show(second[:1], label="the other, "))
-            why = f"{_ENOUGH_STEPS} steps in one order come so again less than once in 10^9 shuffles"
+            why = f"{ENOUGH_STEPS} steps in one order come so again less than once in 10^9 shuffles"
             return [Finding(f"same-{what}", f"two {what} in different orders", lines, why)]
     return [] if pairs else None
 
@@ -309,7 +309,7 @@ def _is_too_small(scenario: ChosenScenario, claims: Claims) -> bool:
     return scenario.samples < claims.least_samples(scenario.world_size, scenario.combined_batch)
 
 
-def _parts(scenario: ChosenScenario) -> dict[str, list[int]]:
+def parts_of(scenario: ChosenScenario) -> dict[str, list[int]]:
     """What is counted by itself: each group, or all that any step has room for."""
     if scenario.about != "grouped":
         large = too_large(scenario) if scenario.about == "budget" else []
@@ -337,7 +337,7 @@ def _step(scenario: ChosenScenario) -> int:
     return scenario.batch_size if scenario.about == "grouped" else scenario.budget
 
 
-def _most_lost(scenario: ChosenScenario, policy: Policy) -> int:
+def most_lost(scenario: ChosenScenario, policy: Policy) -> int:
     others = (scenario.world_size - 1) * _step(scenario) if policy == "drop" else 0
     if not scenario.drop_last:
         # The last step may hold a rest as well that is too small for a step of its own.
@@ -348,7 +348,7 @@ def _most_lost(scenario: ChosenScenario, policy: Policy) -> int:
     return others + scenario.world_size * (scenario.budget - 1)
 
 
-def _most_repeated(scenario: ChosenScenario, policy: Policy) -> int:
+def most_repeated(scenario: ChosenScenario, policy: Policy) -> int:
     return scenario.world_size * _step(scenario) - 1 if policy == "pad" else 0
 
 

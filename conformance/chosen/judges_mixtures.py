@@ -13,7 +13,7 @@ from conformance.chosen.judging import (
     wrong_length,
 )
 from conformance.chosen.scenario import ChosenScenario, ends_with_the_last, sources_of, stopped_after, weights_of
-from conformance.contract import Claims
+from conformance.contract import Claims, Policy
 from conformance.loader.judging import as_assigned, counts_itself, ends, listed, remainder, show, usable
 from conformance.trace import Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
@@ -44,7 +44,7 @@ def nothing_twice(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Ver
         return None
     if ends_with_the_last(scenario) and _readers(scenario) > 1:
         return None
-    padded = scenario.world_size * scenario.batch_size - 1 if policy == "pad" else 0
+    padded = most_padded(scenario, policy)
 
     def judge(epochs: Epochs) -> Finding | None:
         counts = _counts(scenario, epochs)
@@ -71,9 +71,7 @@ def stops_as_asked(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Ve
         return None
     if trace.main.failed:
         return ends(trace.main, ())
-    round_of_all = _readers(scenario) * scenario.batch_size
-    # Where ranks or workers share each source, one may have a sample more of it than another.
-    allowed = round_of_all if _readers(scenario) > 1 else round_of_all - 1 if scenario.drop_last else 0
+    allowed = most_lost(scenario)
 
     def judge(epochs: Epochs) -> Finding | None:
         counts = _counts(scenario, epochs)
@@ -119,7 +117,7 @@ def ranks_alike(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdi
     """Each rank has the same mixture, and ends with the others: by one step at the most, and by none as claimed."""
     if not _is_plain(scenario, trace) or scenario.world_size == 1:
         return None
-    most = 0 if claims.policy(scenario.drop_last) in ("drop", "pad") else max(1, scenario.num_workers)
+    most = most_apart(scenario, claims)
 
     def judge(epochs: Epochs) -> Finding | None:
         steps = [len(epoch.steps) for epoch in epochs]
@@ -217,6 +215,23 @@ def is_too_small(scenario: ChosenScenario, claims: Claims) -> bool:
     """Whether a loader may refuse sources that are so small."""
     least = claims.least_samples(scenario.world_size, scenario.combined_batch)
     return min(map(len, sources_of(scenario))) < max(1, least)
+
+
+def most_padded(scenario: ChosenScenario, policy: Policy | None) -> int:
+    """How many repeats padding explains."""
+    return scenario.world_size * scenario.batch_size - 1 if policy == "pad" else 0
+
+
+def most_lost(scenario: ChosenScenario) -> int:
+    """How many samples of a source that has been through may not have come."""
+    round_of_all = _readers(scenario) * scenario.batch_size
+    # Where ranks or workers share each source, one may have a sample more of it than another.
+    return round_of_all if _readers(scenario) > 1 else round_of_all - 1 if scenario.drop_last else 0
+
+
+def most_apart(scenario: ChosenScenario, claims: Claims) -> int:
+    """By how many steps ranks may differ."""
+    return 0 if claims.policy(scenario.drop_last) in ("drop", "pad") else max(1, scenario.num_workers)
 
 
 def _readers(scenario: ChosenScenario) -> int:

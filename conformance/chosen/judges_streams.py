@@ -84,11 +84,9 @@ def each_element_once(scenario: ChosenScenario, claims: Claims, trace: Trace) ->
         return None
     if trace.main.failed:
         return ends(trace.main, ())
-    workers = max(1, scenario.num_workers)
-    copies = workers if claims.iterable_workers == "replicated" else 1
-    allowed = workers * scenario.world_size * (scenario.batch_size - 1) if scenario.drop_last else 0
+    copies, allowed = copies_of_each(scenario, claims), most_dropped(scenario)
     for epochs in positions(trace.main):
-        shares = [(epoch,) for epoch in epochs] if copies > 1 or _is_replicated(claims) else [epochs]
+        shares = [(epoch,) for epoch in epochs] if is_replicated(claims) else [epochs]
         for share in shares:
             counts = Counter(index for epoch in share for index in epoch.samples)
             again = sorted(index for index in counts if counts[index] > copies)
@@ -156,8 +154,20 @@ def _comparable(claims: Claims, epoch: Epoch) -> object:
     return epoch.steps if claims.in_order else sorted(epoch.samples)
 
 
-def _is_replicated(claims: Claims) -> bool:
+def is_replicated(claims: Claims) -> bool:
+    """Whether each worker of each rank gives all elements."""
     return claims.iterable_workers == "replicated"
+
+
+def copies_of_each(scenario: ChosenScenario, claims: Claims) -> int:
+    """How often each element comes: once, or where it is replicated from each worker of a rank."""
+    return max(1, scenario.num_workers) if is_replicated(claims) else 1
+
+
+def most_dropped(scenario: ChosenScenario) -> int:
+    """How many elements the workers may drop under drop_last, each less than a step."""
+    readers = max(1, scenario.num_workers) * scenario.world_size
+    return readers * (scenario.batch_size - 1) if scenario.drop_last else 0
 
 
 def _each(copies: int) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from conformance.chosen.judging import Epochs, claimed_policy, in_words, positions, tells_length, wrong_length
 from conformance.chosen.scenario import ChosenScenario, has_second, indices_of, indices_of_second
-from conformance.contract import Claims
+from conformance.contract import Claims, Policy
 from conformance.loader.judging import as_assigned, ends, listed, remainder, show, usable
 from conformance.trace import Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
@@ -51,9 +51,7 @@ def whole_subset(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verd
         return None
     if trace.main.failed:
         return ends(trace.main, ())
-    ranks, size = scenario.world_size, scenario.batch_size
-    dropped = ranks * size - 1 if scenario.drop_last else ranks - 1 if policy == "drop" else 0
-    padded = max(ranks, ranks * size) - 1 if policy == "pad" else 0
+    dropped, padded = most_dropped(scenario, policy), most_padded(scenario, policy)
     for indices, epochs in _shares(scenario, trace.main):
         counts = Counter(index for epoch in epochs for index in epoch.samples if index in indices)
         lost = [index for index in indices if not counts[index]]
@@ -132,6 +130,18 @@ def length_is_true(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Ve
         return None
     found = (wrong_length(claims, epochs) for epochs in positions(trace.main))
     return next(([finding] for finding in found if finding), [])
+
+
+def most_dropped(scenario: ChosenScenario, policy: Policy) -> int:
+    """How many samples of a subset may be lost."""
+    if scenario.drop_last:
+        return scenario.world_size * scenario.batch_size - 1
+    return scenario.world_size - 1 if policy == "drop" else 0
+
+
+def most_padded(scenario: ChosenScenario, policy: Policy) -> int:
+    """How many repeats padding explains."""
+    return scenario.world_size * scenario.batch_size - 1 if policy == "pad" else 0
 
 
 def is_too_small(scenario: ChosenScenario, claims: Claims) -> bool:

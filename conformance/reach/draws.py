@@ -62,13 +62,9 @@ def _foreign(scenario: Scenario, epochs: tuple[Epoch, ...]) -> Finding | None:
 
 
 def _too_many_or_few(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> Finding | None:
-    sizes = shard_sizes(scenario, claims)
-    if sizes is None:
+    allowed = allowed_shares(scenario, claims)
+    if allowed is None:
         return _of_all_ranks(scenario, claims, epochs)
-    step = scenario.combined_batch
-    full = padded_to_full_steps(scenario, claims)
-    allowed = {size - size % step if scenario.drop_last else size for size in range(sizes[0], sizes[1] + 1)}
-    allowed |= {full} if full is not None else set()
     for rank, epoch in enumerate(epochs):
         if len(epoch.samples) not in allowed:
             note = count(len(epoch.samples), "sample")
@@ -78,14 +74,27 @@ def _too_many_or_few(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ..
     return None
 
 
+def allowed_shares(scenario: Scenario, claims: Claims) -> set[int] | None:
+    """How many samples a rank may draw in an epoch, or None where no policy says it."""
+    sizes, step, full = shard_sizes(scenario, claims), scenario.combined_batch, padded_to_full_steps(scenario, claims)
+    if sizes is None:
+        return None
+    allowed = {size - size % step if scenario.drop_last else size for size in range(sizes[0], sizes[1] + 1)}
+    return allowed | ({full} if full is not None else set())
+
+
+def most_off(scenario: Scenario, claims: Claims) -> int:
+    """How many samples all ranks together may draw more or less than the dataset has, where no policy says it."""
+    exactly = claims.policy(scenario.drop_last) == "once" and not scenario.drop_last
+    return 0 if exactly else scenario.combined_batch * scenario.world_size - 1
+
+
 def _of_all_ranks(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> Finding | None:
     drawn = sum(len(epoch.samples) for epoch in epochs)
-    round_of_all = scenario.combined_batch * scenario.world_size
-    off = abs(drawn - scenario.samples)
-    exactly = claims.policy(scenario.drop_last) == "once" and not scenario.drop_last
-    if off < round_of_all and not (exactly and off):
+    most = most_off(scenario, claims)
+    if abs(drawn - scenario.samples) <= most:
         return None
-    expected = f"{count(scenario.samples, 'sample')} over all ranks{'' if exactly else ', or less than a round off'}"
+    expected = f"{count(scenario.samples, 'sample')} over all ranks{', or less than a round off' if most else ''}"
     why = "as many are drawn as an epoch holds without drawing"
     return Finding("number-drawn", expected, (*show(epochs), f"{count(drawn, 'sample')} in all"), why)
 

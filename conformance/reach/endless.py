@@ -61,7 +61,7 @@ def goes_on(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 @clause("ENDLESS-2", family="endless", dataset="any", applies=_endless, floor=12, endless=True)
 def passes_cover(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Passes follow each other, on all ranks at once, and each holds every sample once but for what a policy allows."""
-    limit = _may_lack(scenario, claims)
+    limit = may_lack(scenario, claims)
     if not usable(trace.main) or 2 * limit > scenario.samples + 1:
         return None
     epochs = trace.main.epoch(0)
@@ -88,7 +88,7 @@ def _least(scenario: Scenario) -> int:
     return max(1, scenario.epochs - 1)
 
 
-def _may_lack(scenario: Scenario, claims: Claims) -> int:
+def may_lack(scenario: Scenario, claims: Claims) -> int:
     """The samples that a pass lacks must be fewer than this."""
     if claims.policy(scenario.drop_last) is None:
         return scenario.combined_batch * scenario.world_size

@@ -61,8 +61,7 @@ def bounded_cost(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     # Which files it has made of the dataset nobody knows.
     if not splits or not claims.equal_steps or claims.drops:
         return None
-    parts = max(1, scenario.num_workers) * scenario.world_size
-    limit = parts * scenario.combined_batch - 1
+    limit, parts = most_lost(scenario, claims), max(1, scenario.num_workers) * scenario.world_size
     if scenario.samples <= limit:
         return None
     each = f"{count(parts, 'worker')} of all ranks, each less than a step of {scenario.combined_batch}"
@@ -75,6 +74,13 @@ def _by_file(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         return None
     files = f"{count(len(shards_of(scenario)), 'file')} of {' '.join(map(str, shards_of(scenario)))} samples"
     return _first(scenario, trace, lambda epochs: _too_dear(scenario, claims, epochs, limit, files))
+
+
+def most_lost(scenario: Scenario, claims: Claims) -> int:
+    """What ranks may lose, or repeat, to have equal steps."""
+    if scenario.conduct:
+        return most_dropped(scenario, claims)
+    return max(1, scenario.num_workers) * scenario.world_size * scenario.combined_batch - 1
 
 
 def most_dropped(scenario: Scenario, claims: Claims) -> int:

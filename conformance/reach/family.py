@@ -7,6 +7,7 @@ from conformance.loader.runs import runs
 from conformance.loader.scenario import Scenario, from_code, may_fail, within
 from conformance.reach import alone, drawn_draws, drawn_endless, drawn_equal, draws, endless, equal, once, scenario
 from conformance.reach.scenario import steps_to_read
+from conformance.reach.script import SCRIPTING
 from conformance.reach.smaller import smaller
 from conformance.trial.family import Family
 from conformance.trial.words import place_of
@@ -72,6 +73,7 @@ FAMILIES = (
         may_fail=may_fail,
         within=_within,
         promises=_equal_promises,
+        scripting=SCRIPTING,
     ),
     Family(
         "draws",
@@ -86,6 +88,7 @@ FAMILIES = (
         may_fail=may_fail,
         within=_within_draws,
         promises=_draw_promises,
+        scripting=SCRIPTING,
     ),
     Family(
         "endless",
@@ -99,7 +102,8 @@ FAMILIES = (
         within=_within_endless,
         notes=_endless_notes,
         promises=_endless_promises,
+        scripting=SCRIPTING,
     ),
-    Family("alone", from_code, runs, alone.launched, may_fail=may_fail, within=_within),
-    Family("peek", from_code, runs, alone.peeking, may_fail=may_fail, within=_within),
+    Family("alone", from_code, runs, alone.launched, may_fail=may_fail, within=_within, scripting=SCRIPTING),
+    Family("peek", from_code, runs, alone.peeking, may_fail=may_fail, within=_within, scripting=SCRIPTING),
 )

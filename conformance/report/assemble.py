@@ -20,6 +20,12 @@ _FILES = (
     "checks/order.py",
     "checks/statistics.py",
     "checks/workers.py",
+    "checks/reach.py",
+    "checks/draws.py",
+    "checks/batches.py",
+    "checks/streams.py",
+    "checks/subsets.py",
+    "checks/mixtures.py",
     "checks/life.py",
     "checks/faults.py",
     "checks/ahead.py",
@@ -36,6 +42,7 @@ _FILES = (
     "rank.py",
     "judge.py",
     "brief.py",
+    "reach.py",
 )
 _Place = tuple[int, int]  # a line from 1, a byte from 0
 _ONLY = re.compile(r"  # only: (\w+)$")

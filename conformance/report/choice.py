@@ -7,10 +7,20 @@ from conformance.contract import AHEAD, Claims
 from conformance.loader.scenario import AGING_KINDS, BIG_KINDS, ODD_KINDS, Scenario
 from conformance.processes.task import Task
 from conformance.report.adapter_source import Adapter
-from conformance.report.script.checks import CHECKS, COMPLETE, OF_CONSUMERS, OF_FAILURES, OF_RESTARTS, check_of
+from conformance.report.reached import needs_of, scripting_of
+from conformance.report.script.checks import (
+    CHECKS,
+    COMPLETE,
+    OF_CONSUMERS,
+    OF_FAILURES,
+    OF_REACH,
+    OF_RESTARTS,
+    check_of,
+)
 from conformance.trial.campaign import Case
 
 OF_GENERATORS = ("ORDER-10", "ORDER-11")
+OF_LENGTHS = ("COUNT-4", "DRAW-1", "GROUP-10", "SUBSET-6", "MIX-9")
 # What every script can ask for, and what only those of a consumer can that does more than read and close.
 _FACTORS = ("world_size", "batch_size", "gradient_accumulation", "replication_factor", "device_iterations")
 _READ = ("drop_last", "shuffle", "num_workers", "persistent_workers", "epochs", "seed", "seeds")
@@ -67,7 +77,11 @@ def has_script(case: Case, implementation: str = "") -> bool:
     A script imports its loader, and so has none behind a bridge.
     """
     scenario = case.scenario
-    if not isinstance(scenario, Scenario) or implementation.startswith(PREFIX):
+    if implementation.startswith(PREFIX):
+        return False
+    if case.clause in OF_REACH:
+        return scripting_of(case).fits(case.clause, scenario)
+    if not isinstance(scenario, Scenario):
         return False
     if case.clause in OF_RESTARTS:
         told = case.finding.kind not in _NOT_SCRIPTED and not scenario.asynchronous
@@ -101,7 +115,7 @@ def has_script(case: Case, implementation: str = "") -> bool:
 
 
 def is_brief(case: Case) -> bool:
-    """Whether the script is one of chapters 1 to 3, in which every rank only reads its loader."""
+    """Whether the script is one of chapters 1 to 3, or 11, in which every rank only reads its loader."""
     return case.clause not in (*OF_CONSUMERS, *OF_RESTARTS)
 
 
@@ -114,7 +128,7 @@ def roots_of(case: Case, adapter: Adapter) -> dict[str, str]:
     if case.clause in OF_RESTARTS:
         return {**roots, "read_with_restart": "read"}
     if is_brief(case):
-        return {**roots, "read_in_brief": "read"}
+        return {**roots, scripting_of(case).reading(scenario): "read"}
     roots |= {_conduct(scenario): "consume"} if scenario.conduct != "quit" else {}
     roots |= {f"{scenario.kind}_sample": "make_sample"} if scenario.kind else {}
     fault = scenario.fault.partition("@")[0]
@@ -137,7 +151,8 @@ def _conduct(scenario: Scenario) -> str:
 
 def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> frozenset[str]:
     """What this case needs of the lines that not every script needs. `tasks` are those of one rank."""
-    consumers, clause, scenario = case.clause in OF_CONSUMERS, case.clause, case.scenario
+    consumers, clause = case.clause in OF_CONSUMERS, case.clause
+    scenario = scripting_of(case).as_loader(case.scenario)
     fault = scenario.fault.partition("@")[0] if consumers else ""
     restarts = clause in OF_RESTARTS
     words = scenario.words if restarts else []
@@ -149,10 +164,10 @@ def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> froz
         "second": "again" in words,
         "rest": "left" not in words,
         **{word: word in words for word in ("unbegun", "held", "shared", "used", "relayed")},
-        "set_epoch": claims.epochs != "automatic",
+        "set_epoch": claims.epochs not in ("automatic", "endless"),
         "failures": clause in OF_FAILURES,
         "answers": clause not in OF_FAILURES,
-        "length": clause == "COUNT-4",
+        "length": clause in OF_LENGTHS,
         "states": clause in OF_GENERATORS,
         "numpy": clause in (*OF_GENERATORS, *_WITH_DRAWS),
         "close": clause in (*OF_FAILURES, *OF_GENERATORS),
@@ -183,5 +198,6 @@ def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> froz
         "interrupts": scenario.conduct.startswith("interrupt"),
         "quits": scenario.conduct == "quit",
         "stays": scenario.conduct != "quit",
+        **needs_of(case),
     }
     return frozenset(name for name, needed in needs.items() if needed)

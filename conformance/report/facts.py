@@ -11,15 +11,17 @@ from conformance.contract import Claims, Request
 from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.patience import GRACE, SHORT_GRACE
 from conformance.loader.runs import SEED_STRIDE, UNDISTURBED
+from conformance.loader.scenario import Scenario
 from conformance.processes.task import Task
 from conformance.report.adapter_source import Adapter
 from conformance.report.choice import COUNTED
 from conformance.report.planned import Plan
+from conformance.report.reached import scripting_of
 from conformance.trial.campaign import Case
 from conformance.trial.words import place_of
 
 # A loader that orders by the clock, or by nothing at all, gives the same small order twice now and then.
-_OF_REPEATING = ("PART-7", "ORDER-5", "ORDER-9")
+_OF_REPEATING = ("PART-7", "ORDER-5", "ORDER-9", "DRAW-5")
 _OF_RACING = ("WORK-6", "ERROR-2")  # of workers that race the right one may win
 _UNUSED = {"replication_factor": 1, "device_iterations": 1, "gradient_accumulation": 1, "asynchronous": False}
 
@@ -49,7 +51,7 @@ def constants(case: Case, claims: Claims, adapter: Adapter, plan: Plan, patience
 def usual_and_asked(case: Case, plan: Plan) -> tuple[dict[str, Any], dict[str, Any]]:
     """The fields of a request that the case says nothing of, as an adapter may read any of them, and the others."""
     usual = {each.name: each.default for each in fields_of(Request) if each.default is not MISSING} | _UNUSED
-    found = {**usual, **_arguments(plan.tasks[0][0]), **hooks_of(case.scenario)}
+    found = {**usual, **_arguments(case, plan.tasks[0][0]), **hooks_of(scripting_of(case).as_loader(case.scenario))}
     del found["rank"]
     asked = {name: value for name, value in found.items() if name not in usual or value is not usual[name]}
     return {name: value for name, value in usual.items() if name not in asked}, asked
@@ -83,8 +85,8 @@ def _places(case: Case, claims: Claims) -> list[str]:
 
 def runs_of(case: Case, plan: Plan) -> str:
     """What each run changes, and the epochs that it reads."""
-    runs = [_run(plan, at) for at in range(len(plan.names))]
-    if case.scenario.seeds == 1:
+    runs = [_run(case, plan, at) for at in range(len(plan.names))]
+    if scripting_of(case).as_loader(case.scenario).seeds == 1:
         named = [f"{name!r}: {run}" for name, run in zip(plan.names, runs, strict=True)]
         return f"{{{named[0]}}}" if len(named) == 1 else "{\n" + "".join(f"    {each},\n" for each in named) + "}"
     first = case.scenario.seed
@@ -94,19 +96,20 @@ def runs_of(case: Case, plan: Plan) -> str:
     return f'{{\n    "main": {runs[0]},\n    {each},\n}}'
 
 
-def _run(plan: Plan, at: int) -> str:
-    task, usual = plan.tasks[at][0], plan.tasks[0][0]
-    before = _arguments(usual)
-    changes = {name: value for name, value in _arguments(task).items() if value != before.get(name)}
-    fields = [f"epochs={_epochs(task.epochs)}"]
+def _run(case: Case, plan: Plan, at: int) -> str:
+    task, usual, scripting = plan.tasks[at][0], plan.tasks[0][0], scripting_of(case)
+    before = _arguments(case, usual)
+    changes = {name: value for name, value in _arguments(case, task).items() if value != before.get(name)}
+    fields = [f"epochs={_epochs(task.epochs[:1] if scripting.once(case.scenario) else task.epochs)}"]
     fields += [f"{name}={value!r}" for name, value in changes.items()]
     fields += [f"random_seed={task.random_seed}"] if task.random_seed != usual.random_seed else []
     fields += ["after_others=True"] if task.after_others else []
+    fields += scripting.said(task.scenario, plan.names[at])
     return f"dict({', '.join(fields)})"
 
 
-def _arguments(task: Task) -> dict[str, Any]:
-    return arguments_of(task.scenario, task.rank)
+def _arguments(case: Case, task: Task) -> dict[str, Any]:
+    return (scripting_of(case).arguments or arguments_of)(task.scenario, task.rank)
 
 
 def _epochs(numbers: Sequence[int]) -> str:
@@ -127,11 +130,12 @@ def numbers_and_claims(case: Case, claims: Claims, source: str) -> str:
         "shuffle_claim": claims.shuffle,
         "iterable_workers": claims.iterable_workers,
         "errors": claims.errors,
-        "undisturbed": _undisturbed(case),
+        "undisturbed": _undisturbed(case) if isinstance(scenario, Scenario) else [],
         "epochs_claim": claims.epochs,
+        **scripting_of(case).facts(case.clause, scenario, claims),
         "end_of_epoch": claims.end_of_epoch,
     }
-    names = dict.fromkeys(re.findall(r"\bcase\.(\w+)", source))
+    names = dict.fromkeys(re.findall(r"\b(?:case|CASE)\.(\w+)", source))
     return f"CASE = {keywords('SimpleNamespace', {name: known[name] for name in names})}"
 
 

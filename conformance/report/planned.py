@@ -44,7 +44,9 @@ class Plan:
 
 def _ended(task: Task) -> RankRun:
     """A run that ended, and left a state if the next one continues with it."""
-    scenario: Scenario = task.scenario
+    scenario = task.scenario
+    if not isinstance(scenario, Scenario) or scenario.conduct.startswith("stopped"):
+        return RankRun(task.rank, tuple(Epoch(at, ()) for at in task.epochs), saved=Saved(b""))
     leaves = scenario.saves and (not task.saved or {"again", "relayed"} & set(scenario.words))
     saved = Saved(b"", later=b"later" if "held" in scenario.words else b"") if leaves else None
     return RankRun(task.rank, tuple(Epoch(at, ()) for at in task.epochs), saved=saved)
@@ -57,7 +59,8 @@ def plan_of(case: Case) -> Plan:
     trace: Trace = observe(lane, FAMILIES[clause.family], case.scenario)
     if clause.twin:
         trace = with_twins(lane, FAMILIES[clause.family], trace)
-    plan.names = [run.name for run in trace.runs]
+    # What continues with a state has another process, as what is read again.
+    plan.names = ["again" if run.name == "resumed" and clause.family == "endless" else run.name for run in trace.runs]
     compares = case.clause in ("ORDER-3", "ORDER-4")
     unread = {"untouched", UNDISTURBED, FIRST_EPOCH, ONCE_MORE} | (set() if compares else {"unshuffled"})
     # What was not asked for was made to see who is to blame.

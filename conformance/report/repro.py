@@ -17,6 +17,7 @@ from conformance.report.assemble import bare, imports_for, is_of_the_check, piec
 from conformance.report.choice import flags_of, is_brief, roots_of
 from conformance.report.facts import attempts, constants, keywords, numbers_and_claims, runs_of, usual_and_asked
 from conformance.report.planned import Plan, plan_of
+from conformance.report.reached import LOOPS, scripting_of
 from conformance.report.spec_text import clause_text
 from conformance.report.text import COLUMNS, REPRO_FOLDER
 from conformance.shapes.shape import Shape
@@ -78,7 +79,7 @@ def script(
     claims = claims or _claims_of(implementation_spec)
     adapter = adapter_of(implementation_spec, shape)
     plan = plan_of(case)
-    again = any(plan.shifts) and not case.scenario.saves
+    again = any(plan.shifts) and not scripting_of(case).as_loader(case.scenario).saves
     flags = flags_of(case, claims, [tasks[0] for tasks in plan.tasks], again)
     pieces = pieces_for(roots_of(case, adapter), flags)
     if is_brief(case):
@@ -103,8 +104,8 @@ def _brief(
     pieces: dict[str, str],
 ) -> str:
     """The loader, the loop and the assertion, which is what a person looks for; then what all such scripts share."""
-    loop = bare(pieces.pop("read_in_brief"), documented=True)
-    first = [loop, *(bare(text, documented=True) for name, text in pieces.items() if is_of_the_check(name))]
+    loops = [bare(pieces.pop(name), documented=True) for name in LOOPS if name in pieces]
+    first = [*loops, *(bare(text, documented=True) for name, text in pieces.items() if is_of_the_check(name))]
     shared = [bare(text, documented=False) for name, text in pieces.items() if not is_of_the_check(name)]
     usual, asked = usual_and_asked(case, plan)
     facts = [

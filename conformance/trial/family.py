@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 from conformance.contract import Claims
 from conformance.processes.fleet import Lane
 from conformance.trace import Run, Scenario, Trace
+from conformance.trial.scripting import USUAL, Scripting
 from conformance.trial.tiers import Tier
 
 S = TypeVar("S", bound=Scenario)
@@ -36,7 +37,8 @@ class Family(Generic[S]):
     `within`: the nearest scenario that a loader of these claims can be asked for (`Claims.without`), if there is one.
     `assumed`: what a loader whose author claims nothing is taken to claim, after a look at what it does.
     `smoke`: why the adapter can't be used, or "", before anything is judged. `notes`: what a reader of the report must
-    know beside the outcomes. `promises`: what the clauses that held promise, weakest first.
+    know beside the outcomes. `promises`: what the clauses that held promise, weakest first. `scripting`: how a case is
+    read in a reproduction script.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Family(Generic[S]):
     smoke: Callable[[Lane, Claims], str] = lambda lane, claims: ""
     notes: Callable[[Claims], Iterable[str]] = lambda claims: ()
     promises: Callable[[Claims, frozenset[str]], Iterable[str]] = lambda claims, held: ()
+    scripting: Scripting = USUAL
 
 
 # By name, in the order of the chapters: filled by `conformance.clauses`, which knows the wings.

@@ -1,4 +1,4 @@
-"""The scripts of chapters 1 to 3, in brief: decides how their ranks read, and what is made of what they note.
+"""The scripts of chapters 1 to 3 and 11, in brief: decides how their ranks read, and what is made of what they note.
 
 A reader wants the loader, the loop and the assertion, so these stand first and all else at the end. A rank still has a
 process of its own, as the fault may be a hang, a death, a hash seed or the state of a global generator.
@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 import traceback
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,6 +27,7 @@ from conformance.report.script.rank import (
     make_request,
     seed_generators,
 )
+from conformance.report.script.watch import count_reads, logged_reads, write_log
 
 SAMPLES = RANDOM_SEED = 0
 PATIENCE = 10.0
@@ -52,26 +54,49 @@ def check(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str:
 
 def read_in_brief(load: Any, decode: Any, request: Any, numbers: Any, epochs: list[Any]) -> None:
     """What one rank does: it reads its loader, epoch after epoch."""
+    at_first = seen_by_the_caller(request)  # only: touched
     loader = load(request)
     if not hasattr(loader, "__iter__") and not hasattr(loader, "__getitem__"):  # only: failures
         raise Unfit("load does not return a loader")  # only: failures
     for number in numbers:
         if hasattr(loader, "set_epoch"):  # only: set_epoch
             loader.set_epoch(number)  # only: set_epoch
+        write_log(number)  # only: log
         epochs.append(SimpleNamespace(number=number, steps=[]))
         epochs[-1].length = length_of(loader)  # only: length
+        epochs[-1].counted, before = [], count_reads()  # only: peeks
         for batch in loader:
             epochs[-1].steps.append([int(value) - 1000 for value in decode(batch)])  # only: answers
             epochs[-1].steps.append(numbers_in(batch, decode))  # only: failures
             if len(epochs[-1].steps) > 100 + 10 * SAMPLES:  # only: failures
                 raise Unfit("far more steps than the dataset can fill")  # only: failures
+            epochs[-1].counted.append(count_reads() - before)  # only: peeks
+            if len(epochs[-1].steps) >= CASE.steps:  # only: endless
+                break  # only: endless
     for name in [name for name in ("close", "shutdown", "terminate") if hasattr(loader, name)][:1]:  # only: close
         getattr(loader, name)()  # only: close
+    epochs[-1].touched = what_changed(at_first, seen_by_the_caller(request))  # only: touched
+
+
+def seen_by_the_caller(request: Any) -> dict[str, Any]:
+    """What the caller can see of its own list, and of its dataset."""
+    own = {f"dataset.{name}": value for name, value in vars(request.dataset).items()}
+    indices = None if request.indices is None else list(request.indices)
+    return {"request.indices": indices, **{name: str(value) for name, value in own.items()}}
+
+
+def what_changed(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """What the caller sees now that it did not see before."""
+    names = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+    return [f"{name} was {before.get(name, 'not there')} and is {after.get(name, 'not there')}" for name in names]
 
 
 def run_rank(position: int, folder: str, names: list[str], pipe: Any) -> None:
     """The process of a rank: it sends what each run delivers, or how it fails."""
     os.setsid()
+    os.makedirs(folder)  # only: log
+    os.environ.update(WATCH=folder, CONSUMER=str(os.getpid()))  # only: log
+    os.environ["STATE"] = f"{folder}/../state-{position}"  # only: stopped
     with contextlib.suppress(ImportError):  # only: numpy
         importlib.import_module("numpy")  # only: numpy
     try:
@@ -88,14 +113,18 @@ def run_rank(position: int, folder: str, names: list[str], pipe: Any) -> None:
             other = {**run, "batch_size": 2, "seed": 99, "drop_last": False}  # only: others
             read(load, decode, make_request(7, RANKS[position], folder, other), range(2), [])  # only: others
             seed_generators(RANDOM_SEED)  # only: others
+        Path(folder, "reads").write_text("")  # only: log
         noted.before = SimpleNamespace(**generator_states())  # only: states
         try:
-            read(load, decode, make_request(SAMPLES, RANKS[position], folder, run), run["epochs"], noted.epochs)
+            request = make_request(SAMPLES, RANKS[position], folder, run)
+            read(load, decode, request, run["epochs"], noted.epochs)  # only: epochs
+            read(load, decode, request, run, noted.epochs)  # only: varied
         except (Exception, SystemExit) as error:
             traceback.print_exc()
             kind = "unfit" if isinstance(error, Unfit) else "raised"  # only: failures
             noted.failure = SimpleNamespace(kind=kind, message=f"{type(error).__name__}: {error}")  # only: failures
             noted.failure = SimpleNamespace(kind="raised", message=f"{type(error).__name__}: {error}")  # only: answers
+        noted.reads = [SimpleNamespace(**each) for each in logged_reads()]  # only: log
         noted.after = SimpleNamespace(**generator_states())  # only: states
         pipe.send(noted)
         leave_group()  # only: group

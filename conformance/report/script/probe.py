@@ -3,10 +3,14 @@
 import importlib
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
+from types import SimpleNamespace
 from typing import Any
 
 from conformance.report.script.ending import interrupt_once
-from conformance.report.script.watch import break_once, log_read
+from conformance.report.script.watch import break_once, log_read, write_log
+
+CASE = SimpleNamespace()
 
 
 def make_sample(index: int) -> Any:
@@ -51,12 +55,63 @@ class Elements:
         return elements, (self.length,)
 
 
-def elements(length: int) -> Any:
+class Stream(Elements):
+    """An iterable dataset in shards, each of which may be read alone."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+        self.shards = tuple(Shard(places) for places in CASE.shards)
+
+    def __reduce__(self) -> Any:
+        return elements, (self.length, Stream)
+
+
+class Shard:
+    """One shard of a stream."""
+
+    def __init__(self, places: range) -> None:
+        self.places = places
+
+    def __iter__(self) -> Iterator[Any]:
+        return (1000 + index for index in self.places)
+
+
+class EpochStream(Stream):
+    """A stream that yields its elements in an order of its own in each epoch, and must be told which it is."""
+
+    epoch = -1
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch comes next."""
+        self.epoch = epoch
+
+    def __iter__(self) -> Iterator[Any]:
+        epoch = self.epoch
+        write_log({"heard": epoch})
+        order = sorted(range(self.length), key=lambda index: sha256(f"{epoch} {index}".encode()).digest())
+        return (1000 + index for index in order)
+
+    def __reduce__(self) -> Any:
+        return elements, (self.length, EpochStream), {"epoch": self.epoch}
+
+
+def elements(length: int, kind: Any = Elements) -> Any:
     """An iterable dataset, of torch's kind where the implementation has loaded torch."""
     if "torch" not in sys.modules:
-        return Elements(length)
+        return kind(length)
     base = importlib.import_module("torch.utils.data").IterableDataset
-    return type("TorchElements", (Elements, base), {})(length)
+    return type("TorchElements", (kind, base), {})(length)
+
+
+class Source(Dataset):
+    """One source of a mixture: it begins behind the samples of those before it."""
+
+    def __init__(self, places: range) -> None:
+        super().__init__(len(places))
+        self.first = places.start
+
+    def __getitem__(self, index: int) -> Any:
+        return super().__getitem__(index) + self.first
 
 
 def decode(batch: Any) -> list[int]:

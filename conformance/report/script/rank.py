@@ -10,9 +10,10 @@ import random
 import sys
 import tempfile
 from dataclasses import make_dataclass
+from types import SimpleNamespace
 from typing import Any
 
-from conformance.report.script.probe import Dataset, elements
+from conformance.report.script.probe import Dataset, EpochStream, Source, Stream, elements
 from conformance.report.script.watch import breaking_collate, breaking_initialiser
 
 SAMPLES = RANDOM_SEED = 0
@@ -20,6 +21,7 @@ PATIENCE = 10.0
 REQUEST: dict[str, Any] = {}
 RANKS: list[Any] = []
 RUNS: dict[str, dict[str, Any]] = {}
+CASE = SimpleNamespace()
 
 
 def implementation() -> tuple[Any, Any]:
@@ -83,6 +85,10 @@ def make_request(samples: int, rank: Any, folder: str, run: dict[str, Any]) -> R
     changes["worker_init_fn"] = breaking_initialiser  # only: init
     dataset = Dataset(samples)  # only: map
     dataset = elements(samples)  # only: iterable
+    dataset = elements(samples, Stream)  # only: stream
+    dataset = elements(samples, EpochStream)  # only: own
+    changes["indices"] = list({**REQUEST, **changes}["indices"])  # only: indices
+    changes["sources"] = tuple(Source(places) for places in CASE.sources)  # only: mixture
     return Request(dataset=dataset, rank=rank, workdir=workdir, **{**REQUEST, **changes})
 
 

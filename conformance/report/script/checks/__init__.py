@@ -11,12 +11,18 @@ from types import SimpleNamespace
 from conformance.report.script.checks import (
     ahead,
     arithmetic,
+    batches,
+    draws,
     faults,
     life,
+    mixtures,
     order,
     partition,
+    reach,
     restart,
     statistics,
+    streams,
+    subsets,
     workers,
 )
 
@@ -108,15 +114,67 @@ CHECKS: dict[str, Check] = {
     "LEAK-4": faults.nothing_left,
     "LEAK-5": faults.memory_does_not_grow,
     "DRAW-6": partition.nothing_twice,
+    "EQUAL-1": reach.equal_steps_of_files,
+    "EQUAL-2": reach.bounded_cost,
+    "DRAW-1": draws.number_drawn,
+    "DRAW-2": draws.nothing_of_no_weight,
+    "DRAW-3": draws.drawn_by_weight,
+    "DRAW-4": draws.drawn_anew,
+    "DRAW-5": draws.drawn_again,
+    "ALONE-1": reach.whole_in_any_process,
+    "PEEK-1": reach.one_step_ahead,
+    "ENDLESS-1": reach.goes_on,
+    "ENDLESS-2": reach.passes_cover,
+    "ENDLESS-3": reach.passes_are_shuffled_anew,
+    "ENDLESS-4": reach.resumes_at_any_step,
+    "GROUP-1": batches.one_group_a_step,
+    "GROUP-2": batches.full_steps_but_one,
+    "GROUP-3": batches.loss_of_each_group,
+    "GROUP-4": batches.padding_of_each_group,
+    "GROUP-5": arithmetic.equal_steps,
+    "GROUP-6": batches.within_the_budget,
+    "GROUP-7": batches.too_large_as_claimed,
+    "GROUP-8": batches.no_read_to_put_off,
+    "GROUP-9": batches.large_enough,
+    "GROUP-10": arithmetic.length_is_true,
+    "GROUP-11": batches.same_members,
+    "GROUP-12": batches.other_steps_each_time,
+    "STREAM-1": order.same_order,
+    "STREAM-2": batches.other_steps_each_time,
+    "STREAM-3": batches.other_steps_each_time,
+    "STREAM-4": streams.each_element_once,
+    "STREAM-5": streams.hears_of_epochs,
+    "STREAM-6": streams.shards_stay_whole,
+    "SUBSET-1": subsets.nothing_else,
+    "SUBSET-2": subsets.whole_subset,
+    "SUBSET-3": subsets.order_of_the_indices,
+    "SUBSET-4": subsets.two_loaders_apart,
+    "SUBSET-5": subsets.nothing_in_place,
+    "SUBSET-6": arithmetic.length_is_true,
+    "MIX-1": mixtures.nothing_twice_from_a_source,
+    "MIX-2": mixtures.stops_as_asked,
+    "MIX-3": mixtures.proportions,
+    "MIX-4": mixtures.ranks_alike,
+    "MIX-5": order.same_order,
+    "MIX-6": mixtures.sources_in_order,
+    "MIX-7": batches.other_steps_each_time,
+    "MIX-8": mixtures.goes_on_after_a_restart,
+    "MIX-9": arithmetic.length_is_true,
 }
 
 # A run that raises, hangs or dies is the fault itself here; under any other clause it is no answer.
-OF_FAILURES = ("BATCH-4", "BATCH-5", "COUNT-6", "COUNT-7")
+OF_FAILURES = (
+    *("BATCH-4", "BATCH-5", "COUNT-6", "COUNT-7", "EQUAL-1", "DRAW-1", "DRAW-5", "ALONE-1", "ENDLESS-1"),
+    *("ENDLESS-4", "GROUP-3", "GROUP-7", "STREAM-4", "SUBSET-2", "MIX-2", "MIX-8"),
+)
 # Chapters 4, 5 and 10: a consumer reads here that does more than read and close. Some of these checks need an answer of
 # every rank, as those of chapters 1 to 3 do; the others know what to say of a run that fails.
 OF_CONSUMERS = tuple(name for name in CHECKS if name.startswith(("WORK", "ASYNC", "ERROR", "LEAK")))
 # Chapter 9: a case is read by several processes, one after the other. What differs between two requests has no script.
 OF_RESTARTS = tuple(name for name in CHECKS if name.startswith("RESUME"))
+# Chapter 11, but for DRAW-6: each rank reads, of what it asks for besides, as in chapters 1 to 3.
+_OF_CHAPTER_11 = ("EQUAL", "DRAW", "ALONE", "PEEK", "ENDLESS", "GROUP", "STREAM", "SUBSET", "MIX")
+OF_REACH = tuple(name for name in CHECKS if name.startswith(_OF_CHAPTER_11) and name != "DRAW-6")
 COMPLETE = ("WORK-2", *(f"WORK-{number}" for number in range(5, 12)))
 
 
