@@ -10,6 +10,9 @@ from conformance.audit.resumed import why_resumed
 from conformance.audit.summary import HEAD_SAMPLES, Epoch, EpochKey, Group, GroupKey, RankSeen, Summary
 from conformance.trial.words import count
 
+# So many epochs are left after so many steps by who only looks at a loader; what says which samples it has.
+_LOOKS, _LOOK = 8, 4
+_SAMPLES = ("dataset_print", "length", "subset_print", "ids")
 Replicas = tuple[tuple[int, ...], ...]
 
 
@@ -101,6 +104,29 @@ class View:
         """The workers of a rank that gave something, at the most; 0 where the process itself loads."""
         seen = [seen for epoch in self.group.epochs.values() for seen in epoch.ranks.values()]
         return max([0, *(sum(worker >= 0 and each.rows > 0 for worker, each in one.workers.items()) for one in seen)])
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether all its epochs are evaluations."""
+        return bool(self.group.epochs) and all(epoch.evaluation for epoch in self.epochs())
+
+    @cached_property
+    def looked_at(self) -> bool:
+        """Whether it was only looked at: each of few epochs was left at once, and what is trained on is elsewhere."""
+        seen = [seen for epoch in self.group.epochs.values() for seen in epoch.ranks.values()]
+        if not seen or len(self.group.epochs) > _LOOKS or any(one.how != "left" for one in seen):
+            return False
+        steps = max(one.steps for one in seen)
+        return steps <= 1 or (steps <= _LOOK and self._steps_elsewhere() > steps)
+
+    def _steps_elsewhere(self) -> int:
+        """The most steps that an epoch of another loader of the same samples has."""
+        if self.facts.get("dataset_print") is None:
+            return 0
+        others = [View(key, group, self.summary) for key, group in self.summary.groups.items() if key != self.key]
+        same = [other for other in others if all(other.facts.get(name) == self.facts.get(name) for name in _SAMPLES)]
+        epochs = [epoch for other in same for epoch in other.group.epochs.values()]
+        return max((seen.steps for epoch in epochs for seen in epoch.ranks.values()), default=0)
 
     @property
     def file(self) -> str:
@@ -200,6 +226,11 @@ class EpochView:
         facts = [seen.facts for seen in self.epoch.ranks.values()]
         return all(bool(one.get("no_grad") or one.get("eval")) for one in facts)
 
+    def within_a_rank(self, index: int) -> bool:
+        """Whether a sample that came again did so on one rank, as far as that is kept."""
+        ranks = [rank for rank, _, _ in self.view.group.witnesses.of(self.key, index)]
+        return len(set(ranks)) < len(ranks) and self.copies == 1
+
     @property
     def name(self) -> str:
         """``epoch 1``, or ``epoch 1 of start 2`` after a restart."""
@@ -222,6 +253,17 @@ class EpochView:
         told = [f"{self.view.who(rank)}{_worker(worker)}, step {step}" for rank, worker, step in rows[:most]]
         more = f", and {len(rows) - most} more" if len(rows) > most else ""
         return (f"sample {index}: {'; '.join(told)}{more}",) if told else ()
+
+
+def joined(view: View, parts: Sequence[EpochView]) -> EpochView:
+    """The parts of one epoch, which restarts took up, as one: what came of it, and its first part's ranks."""
+    if len(parts) == 1:
+        return parts[0]
+    whole = Epoch(parts[0].epoch.ranks)
+    for part in parts:
+        whole.counts.merge(part.epoch.counts)
+        whole.digests.merge(part.epoch.digests)
+    return EpochView(view, parts[0].key, whole)
 
 
 def epoch_name(key: EpochKey) -> str:

@@ -1,0 +1,91 @@
+"""Contents that came more than once: decides whether equal samples explain it, or only that one was read again."""
+
+from math import perm, prod
+
+from conformance.audit.excerpts import heads
+from conformance.audit.view import EpochView, Finding, View, samples
+
+# So sure is an accusation that rests on chance.
+_CHANCE = 1e-6
+_EPOCHS = 8  # so many are compared
+
+Reader = tuple[int, int]  # a rank, and its worker
+Given = dict[int, list[Reader]]  # of each content: who gave it
+
+
+def judge(epoch: EpochView) -> Finding:
+    """Of an epoch in which contents came again. A fault only if it can't be that the dataset holds them twice."""
+    told = f"{samples(epoch.again)} of {epoch.came:,} have contents that came more than once"
+    several = [readers for readers in _given(epoch).values() if len(readers) > 1]
+    many = _number_of_readers(epoch)
+    chance = (1 - 1 / many) ** len(several) if many > 1 else 1.0
+    if all(map(_apart, several)) and chance <= _CHANCE:
+        return _overlap(epoch, f"{told}, each time from another reader")
+    if epoch.epoch.whole and _changes(epoch.view):
+        why = "equal samples would come again in every epoch, and here it is others"
+        return _overlap(epoch, f"{told}, each time from another reader", f" ({why})")
+    text = "equal samples, or one read again; --id-field or ids= tells them apart"
+    return epoch.at_loop("note", "equal-contents", f"{told}: {text}")
+
+
+def _overlap(epoch: EpochView, text: str, why: str = "") -> Finding:
+    return epoch.view.at_dataset(
+        "WORK-3" if epoch.view.iterable else "PART-1",
+        "again",
+        f"{text}: the parts of workers or ranks overlap{why}",
+        excerpt=heads(epoch),
+        advice="let the parts of the dataset that workers and ranks read be disjoint",
+        epochs=(epoch.key,),
+        worst=8,
+    )
+
+
+def _changes(view: View) -> bool:
+    """Whether which contents come again changes with the epoch, by more than what the loader may drop.
+
+    Equal samples come equally often in every epoch that is read to its end. Where samples are drawn anew in each epoch,
+    or changed at random, one reader would get equal ones as well: here no reader ever did, beyond chance.
+    """
+    whole = [epoch for epoch in view.epochs() if epoch.epoch.whole and len(epoch.epoch.ranks) == len(view.ranks)]
+    epochs = whole[:_EPOCHS]
+    given = [(epoch, _given(epoch)) for epoch in epochs]
+    several = {(content, frozenset(by)): by for _, each in given for content, by in each.items() if len(by) > 1}
+    if not several or not all(map(_apart, several.values())):
+        return False
+    many = max(map(_number_of_readers, epochs), default=0)
+    if many < 2 or prod(perm(many, len(by)) / many ** len(by) for by in several.values()) > _CHANCE:
+        return False
+    return any(
+        _fewer(one, other) > _dropped(epoch) for at, (_, one) in enumerate(given) for epoch, other in _but(given, at)
+    )
+
+
+def _but(given: list[tuple[EpochView, Given]], at: int) -> list[tuple[EpochView, Given]]:
+    return given[:at] + given[at + 1 :]
+
+
+def _fewer(one: Given, other: Given) -> int:
+    """How many deliveries another epoch lacks of what came again in this one."""
+    return sum(max(0, len(by) - len(other.get(content, ()))) for content, by in one.items() if len(by) > 1)
+
+
+def _dropped(epoch: EpochView) -> int:
+    """How many samples an epoch may leave out: the last batch of each reader, or what makes readers equal."""
+    sizes = {size for seen in epoch.ranks.values() for size in seen.sizes}
+    return _number_of_readers(epoch) * (1 if epoch.view.facts.get("drop_last") is False else max(sizes, default=1))
+
+
+def _given(epoch: EpochView) -> Given:
+    found: Given = {}
+    for content, *_, rank, worker, _ in epoch.view.group.witnesses.of_epoch(epoch.key).tolist():
+        if rank in epoch.ranks:
+            found.setdefault(content, []).append((rank, worker))
+    return found
+
+
+def _apart(readers: list[Reader]) -> bool:
+    return len(set(readers)) == len(readers)
+
+
+def _number_of_readers(epoch: EpochView) -> int:
+    return sum(len([1 for worker in seen.workers.values() if worker.rows]) for seen in epoch.ranks.values())
