@@ -21,11 +21,12 @@ def judge(epoch: EpochView) -> Finding:
     chance = (1 - 1 / many) ** len(several) if many > 1 else 1.0
     if all(map(_apart, several)) and chance <= _CHANCE:
         return _overlap(epoch, f"{told}, each time from another reader")
-    if epoch.epoch.whole and _changes(epoch.view):
+    changing = _changing(epoch.view) if epoch.epoch.whole else 1.0
+    if changing <= _CHANCE:
         why = "equal samples would come again in every epoch, and here it is others"
         return _overlap(epoch, f"{told}, each time from another reader", f" ({why})")
-    text = "equal samples, or one read again; --id-field or ids= tells them apart"
-    return epoch.at_loop("note", "equal-contents", f"{told}: {text}")
+    text = "equal samples, or one read again" if changing == 1.0 else "read again, it seems, as others do in each epoch"
+    return epoch.at_loop("note", "equal-contents", f"{told}: {text}; --id-field or ids= tells them apart")
 
 
 def _overlap(epoch: EpochView, text: str, why: str = "") -> Finding:
@@ -40,28 +41,23 @@ def _overlap(epoch: EpochView, text: str, why: str = "") -> Finding:
     )
 
 
-def _changes(view: View) -> bool:
-    """Whether which contents come again changes with the epoch, by more than what the loader may drop.
+def _changing(view: View) -> float:
+    """With which chance nothing is wrong with contents of which other ones come again in each epoch; 1 if they do not.
 
-    Equal samples come equally often in every epoch that is read to its end. Where samples are drawn anew in each epoch,
-    or changed at random, one reader would get equal ones as well: here no reader ever did, beyond chance.
+    Equal samples come equally often in every epoch that is read to its end, but for what the loader drops. Where
+    samples are drawn anew in each epoch, or changed at random, one reader would get equal ones as well.
     """
     whole = [epoch for epoch in view.epochs() if epoch.epoch.whole and len(epoch.epoch.ranks) == len(view.ranks)]
     epochs = whole[:_EPOCHS]
     given = [(epoch, _given(epoch)) for epoch in epochs]
     several = {(content, frozenset(by)): by for _, each in given for content, by in each.items() if len(by) > 1}
-    if not several or not all(map(_apart, several.values())):
-        return False
     many = max(map(_number_of_readers, epochs), default=0)
-    if many < 2 or prod(perm(many, len(by)) / many ** len(by) for by in several.values()) > _CHANCE:
-        return False
-    return any(
-        _fewer(one, other) > _dropped(epoch) for at, (_, one) in enumerate(given) for epoch, other in _but(given, at)
-    )
-
-
-def _but(given: list[tuple[EpochView, Given]], at: int) -> list[tuple[EpochView, Given]]:
-    return given[:at] + given[at + 1 :]
+    pairs = [(one, other, epoch) for at, (_, one) in enumerate(given) for epoch, other in given[:at] + given[at + 1 :]]
+    if many < 2 or not all(map(_apart, several.values())):
+        return 1.0
+    if not any(_fewer(one, other) > _dropped(epoch) for one, other, epoch in pairs):
+        return 1.0
+    return prod(perm(many, len(by)) / many ** len(by) for by in several.values())
 
 
 def _fewer(one: Given, other: Given) -> int:

@@ -3,10 +3,10 @@
 `python -m conformance.watch.ranks` is one rank's program: each rank has one, as under a launcher each has an
 interpreter of its own, in which hash() is another. It imports torch once, says "ready", and takes a set-up a line from
 its input: a JSON object with `target`, `rank`, `folder`, `port`, `patience` in seconds and the `deadline` that follows
-from it, `meeting` (a folder that all ranks share) and the fields of SetUp. It forks a process, which imports the target,
-makes its loaders and reads each to its end in each epoch, and answers with a line: when that ended, the reason why it
-failed, the parameters of the target, and how many samples its first loader's dataset has (None if that can't be made
-less).
+from it, `meeting` (a folder that all ranks share) and the fields of SetUp. It forks a process, which imports the
+target, makes its loaders and reads each to its end in each epoch, and answers with a line: when that ended, the reason
+why it failed, the parameters of the target, and how many samples its first loader's dataset has (None if that can't be
+made less).
 """
 
 import json
