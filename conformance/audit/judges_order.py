@@ -6,7 +6,7 @@ from math import lgamma
 
 from conformance.audit.counts import Counts
 from conformance.audit.orders import alike, in_common
-from conformance.audit.resumed import begun, first_parts
+from conformance.audit.resumed import begun, first_parts, number_of
 from conformance.audit.summary import EpochKey, RankSeen, WorkerSeen
 from conformance.audit.view import EpochView, Finding, View, ascending, epoch_name, head, listed, samples
 from conformance.epochs.order import beyond_chance
@@ -24,6 +24,8 @@ def judge(view: View) -> Iterator[Finding]:
 def _same_order(view: View) -> Iterator[Finding]:
     """Every epoch came in the order of the one before, which is no order of the dataset."""
     epochs = [epoch for epoch in view.epochs() if epoch.rows]
+    looked = {epoch.key for epoch in epochs if any(seen.only_looked_at for seen in epoch.ranks.values())}
+    epochs = [epoch for epoch in epochs if epoch.key not in looked] or epochs
     if len(epochs) < 2 or view.facts.get("replacement") or view.looked_at:
         return
     pairs = _pairs(epochs)
@@ -66,10 +68,17 @@ def _same_order(view: View) -> Iterator[Finding]:
 
 def _pairs(epochs: list[EpochView]) -> list[tuple[EpochView, EpochView]]:
     """Epochs that follow each other. The one after a restart may be the one before it, read again: that tells nothing
-    of the shuffle, unless each of several starts read one epoch to its end, and all of them came in one order.
+    of the shuffle, unless each of several starts read one epoch to its end, and all of them came in one order. Nor does
+    an epoch that was left and then read, as the sampler says, where it says another number of others.
     """
     pairs = list(pairwise(epochs))
-    within = [(one, other) for one, other in pairs if one.key[0] == other.key[0]]
+    counts = len({number_of(epoch.epoch) for epoch in epochs}) > 1
+    again = {
+        other.key
+        for one, other in pairs
+        if counts and not one.epoch.whole and number_of(one.epoch) == number_of(other.epoch) is not None
+    }
+    within = [(one, other) for one, other in pairs if one.key[0] == other.key[0] and other.key not in again]
     each_alone = not within and len(pairs) > 1 and all(epoch.epoch.whole for epoch in epochs)
     return pairs if each_alone and all(alike(one, other) for one, other in pairs) else within
 

@@ -14,8 +14,8 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     """Findings of one epoch; what is only told has the id "note"."""
     found = list(_judged(epoch)) if epoch.came else []
     wrong = [each for each in found if each.id != "note"]
-    if wrong and epoch.view.looked_at:
-        yield _too_little(epoch, wrong[0])
+    if wrong and (epoch.view.looked_at or epoch.out_of_step):
+        yield _too_little(epoch, wrong[0]) if epoch.view.looked_at else _out_of_step(epoch, wrong[0])
         found = [each for each in found if each.id == "note"]
     yield from found
 
@@ -25,6 +25,13 @@ def _too_little(epoch: EpochView, wrong: Finding) -> Finding:
     steps = max(seen.steps for seen in epoch.ranks.values())
     told = f"too little was seen to judge it, as the loop left it after {count(steps, 'step')}"
     return _note(epoch, "looked-at", f"{told}. It is wrong if that is trained on: {wrong.sentence}")
+
+
+def _out_of_step(epoch: EpochView, wrong: Finding) -> Finding:
+    """A rank that looks at a batch first is an epoch ahead, as far as a record tells."""
+    who = listed([epoch.view.who(rank) for rank in epoch.out_of_step], 3)
+    told = f"{who} looked at a batch first, so that ranks can't be compared epoch by epoch"
+    return _note(epoch, "out-of-step", f"{told}. It is wrong if they had this one together: {wrong.sentence}")
 
 
 def _judged(epoch: EpochView) -> Iterator[Finding]:

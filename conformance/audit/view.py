@@ -221,6 +221,13 @@ class EpochView:
         return why_resumed(self.view.group, self.key)
 
     @property
+    def out_of_step(self) -> list[int]:
+        """Ranks that only looked at an earlier epoch, which others read on: they are one epoch ahead."""
+        before = [epoch for key, epoch in self.view.group.epochs.items() if key[0] == self.key[0] and key < self.key]
+        some = [epoch for epoch in before if any(seen.steps > 1 for seen in epoch.ranks.values())]
+        return sorted({rank for epoch in some for rank, seen in epoch.ranks.items() if seen.only_looked_at})
+
+    @property
     def evaluation(self) -> bool:
         """Whether it was read with gradients off, or the models in eval mode: then every sample counts."""
         facts = [seen.facts for seen in self.epoch.ranks.values()]
