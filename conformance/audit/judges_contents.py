@@ -57,7 +57,7 @@ def _changing(view: View) -> float:
         return 1.0
     if not any(_fewer(one, other) > _dropped(epoch) for one, other, epoch in pairs):
         return 1.0
-    return prod(perm(many, len(by)) / many ** len(by) for by in several.values())
+    return prod((perm(many, len(by)) / float(many) ** len(by) for by in several.values()), start=1.0)
 
 
 def _fewer(one: Given, other: Given) -> int:

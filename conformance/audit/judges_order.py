@@ -5,6 +5,7 @@ from itertools import pairwise
 from math import lgamma
 
 from conformance.audit.counts import Counts
+from conformance.audit.looks import looked_at
 from conformance.audit.orders import alike, in_common
 from conformance.audit.resumed import begun, first_parts, number_of
 from conformance.audit.summary import EpochKey, RankSeen, WorkerSeen
@@ -26,7 +27,7 @@ def _same_order(view: View) -> Iterator[Finding]:
     epochs = [epoch for epoch in view.epochs() if epoch.rows]
     looked = {epoch.key for epoch in epochs if any(seen.only_looked_at for seen in epoch.ranks.values())}
     epochs = [epoch for epoch in epochs if epoch.key not in looked] or epochs
-    if len(epochs) < 2 or view.facts.get("replacement") or view.looked_at:
+    if len(epochs) < 2 or view.facts.get("replacement") or looked_at(view):
         return
     pairs = _pairs(epochs)
     same = [(one, other) for one, other in pairs if alike(one, other)]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from conformance.audit import judges_contents, judges_subsets
 from conformance.audit.excerpts import first_again, heads
+from conformance.audit.looks import ahead, looked_at
 from conformance.audit.summary import RankSeen
 from conformance.audit.view import EpochView, Finding, ascending, listed, samples
 from conformance.trial.words import count
@@ -14,8 +15,8 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     """Findings of one epoch; what is only told has the id "note"."""
     found = list(_judged(epoch)) if epoch.came else []
     wrong = [each for each in found if each.id != "note"]
-    if wrong and (epoch.view.looked_at or epoch.out_of_step):
-        yield _too_little(epoch, wrong[0]) if epoch.view.looked_at else _out_of_step(epoch, wrong[0])
+    if wrong and (looked_at(epoch.view) or ahead(epoch)):
+        yield _too_little(epoch, wrong[0]) if looked_at(epoch.view) else _ahead(epoch, wrong[0])
         found = [each for each in found if each.id == "note"]
     yield from found
 
@@ -27,9 +28,9 @@ def _too_little(epoch: EpochView, wrong: Finding) -> Finding:
     return _note(epoch, "looked-at", f"{told}. It is wrong if that is trained on: {wrong.sentence}")
 
 
-def _out_of_step(epoch: EpochView, wrong: Finding) -> Finding:
+def _ahead(epoch: EpochView, wrong: Finding) -> Finding:
     """A rank that looks at a batch first is an epoch ahead, as far as a record tells."""
-    who = listed([epoch.view.who(rank) for rank in epoch.out_of_step], 3)
+    who = listed([epoch.view.who(rank) for rank in ahead(epoch)], 3)
     told = f"{who} looked at a batch first, so that ranks can't be compared epoch by epoch"
     return _note(epoch, "out-of-step", f"{told}. It is wrong if they had this one together: {wrong.sentence}")
 

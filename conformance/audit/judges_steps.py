@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from conformance.audit.looks import looked_at
 from conformance.audit.summary import RankSeen
 from conformance.audit.view import EpochView, Finding, View, listed, samples
 from conformance.trial.words import count
@@ -227,7 +228,7 @@ def _overlap(view: View) -> Iterator[Finding]:
         which = ", ".join(map(str, some or [])) + (", ..." if shared > len(some or []) else "")
         where = f"that of line {line}" if (file, line) != view.key[:2] else "an earlier one of this line"
         text = f"{samples(shared)} are in this loader and in {where}: {which}"
-        if same or view.evaluates == them.evaluates or view.looked_at or them.looked_at:
+        if same or view.evaluates == them.evaluates or looked_at(view) or looked_at(them):
             yield view.at_loader("note", "overlap", text)
         else:
             advice = "split the indices once, into parts that have none in common"

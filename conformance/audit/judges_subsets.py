@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from conformance.audit.counts import Counts
 from conformance.audit.excerpts import first_again
+from conformance.audit.looks import looked_at
 from conformance.audit.view import EpochView, Finding, View, samples
 
 _ADVICE = "split once, alike on every rank: random_split(..., generator=torch.Generator().manual_seed(0))"
@@ -33,7 +34,7 @@ def judge_view(view: View) -> Iterator[Finding]:
         return
     for key, group in sorted(view.summary.groups.items()):
         other = View(key, group, view.summary, view.same)
-        if not _one_dataset(view, other) or not _differ(other) or other.evaluates or other.looked_at:
+        if not _one_dataset(view, other) or not _differ(other) or other.evaluates or looked_at(other):
             continue
         if not any(_shared(epoch) for epoch in (*view.epochs(), *other.epochs())):
             continue

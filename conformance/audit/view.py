@@ -10,9 +10,6 @@ from conformance.audit.resumed import why_resumed
 from conformance.audit.summary import HEAD_SAMPLES, Epoch, EpochKey, Group, GroupKey, RankSeen, Summary
 from conformance.trial.words import count
 
-# So many epochs are left after so many steps by who only looks at a loader; what says which samples it has.
-_LOOKS, _LOOK = 8, 4
-_SAMPLES = ("dataset_print", "length", "subset_print", "ids")
 Replicas = tuple[tuple[int, ...], ...]
 
 
@@ -110,24 +107,6 @@ class View:
         """Whether all its epochs are evaluations."""
         return bool(self.group.epochs) and all(epoch.evaluation for epoch in self.epochs())
 
-    @cached_property
-    def looked_at(self) -> bool:
-        """Whether it was only looked at: each of few epochs was left at once, and what is trained on is elsewhere."""
-        seen = [seen for epoch in self.group.epochs.values() for seen in epoch.ranks.values()]
-        if not seen or len(self.group.epochs) > _LOOKS or any(one.how != "left" for one in seen):
-            return False
-        steps = max(one.steps for one in seen)
-        return steps <= 1 or (steps <= _LOOK and self._steps_elsewhere() > steps)
-
-    def _steps_elsewhere(self) -> int:
-        """The most steps that an epoch of another loader of the same samples has."""
-        if self.facts.get("dataset_print") is None:
-            return 0
-        others = [View(key, group, self.summary) for key, group in self.summary.groups.items() if key != self.key]
-        same = [other for other in others if all(other.facts.get(name) == self.facts.get(name) for name in _SAMPLES)]
-        epochs = [epoch for other in same for epoch in other.group.epochs.values()]
-        return max((seen.steps for epoch in epochs for seen in epoch.ranks.values()), default=0)
-
     @property
     def file(self) -> str:
         """The file where it was made."""
@@ -219,13 +198,6 @@ class EpochView:
     def resumed(self) -> str:
         """Why it may be the rest of an epoch that was begun elsewhere, so that what did not come is not missing."""
         return why_resumed(self.view.group, self.key)
-
-    @property
-    def out_of_step(self) -> list[int]:
-        """Ranks that only looked at an earlier epoch, which others read on: they are one epoch ahead."""
-        before = [epoch for key, epoch in self.view.group.epochs.items() if key[0] == self.key[0] and key < self.key]
-        some = [epoch for epoch in before if any(seen.steps > 1 for seen in epoch.ranks.values())]
-        return sorted({rank for epoch in some for rank, seen in epoch.ranks.items() if seen.only_looked_at})
 
     @property
     def evaluation(self) -> bool:

@@ -53,7 +53,8 @@ class Ranks:
         failed = [end["reason"] for end in ends if end["reason"]]
         if failed:
             raise Unfit(failed[0])
-        about = next((end["about"] for end in ends if end["about"]), {"parameters": (), "length": None})
+        nothing: dict[str, Any] = {"parameters": (), "length": None}
+        about: dict[str, Any] = next((end["about"] for end in ends if end["about"]), nothing)
         self.parameters, self.length = frozenset(about["parameters"]), about["length"]
 
     def _start(self, ranks: int) -> None:
