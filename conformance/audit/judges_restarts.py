@@ -82,7 +82,9 @@ def _begun_again(called: str, parts: list[EpochView], after: EpochView, twice: i
     again = f"the restart began {called} again"
     done = [max(part.ranks[rank].steps for part in parts if rank in part.ranks) for rank in after.ranks]
     idle = _idle(after)
-    skips = idle is not None and idle[1] > 0 and idle[0] <= max(done) and idle[1] >= min(done)
+    if idle is not None and idle[0] == 0 and idle[1] >= min(done):
+        idle = None  # gradients may be accumulated over as many steps as were done
+    skips = idle is not None and idle[0] <= max(done) and idle[1] >= min(done)
     if all(differ(part, after) for part in parts):
         if skips:
             text = f"{again} in another order, and the loop skipped its first {count(max(done), 'step')}"

@@ -92,9 +92,9 @@ def starts(folder: Path, *of: list[dict[str, object]], **loader: object) -> Path
 @pytest.mark.parametrize(
     "of",
     [
-        pytest.param([[whole(A), begun(B, 3)], [whole(B), whole(C)]], id="epoch-1"),
-        pytest.param([[begun(A, 3)], [whole(A), whole(B)]], id="epoch-0"),
-        pytest.param([[begun(A, 3)], [begun(A, 6)], [whole(A), whole(B)]], id="two-restarts"),
+        pytest.param([[whole(A), begun(B, 6)], [whole(B), whole(C)]], id="epoch-1"),
+        pytest.param([[begun(A, 6)], [whole(A), whole(B)]], id="epoch-0"),
+        pytest.param([[begun(A, 6)], [begun(A, 8)], [whole(A), whole(B)]], id="two-restarts"),
         pytest.param([[begun(A, 3)], [begun(A, 3)]], id="preempted-twice-at-one-step"),
         pytest.param([[whole(A)], [whole(A), whole(B)]], id="at-the-end-of-an-epoch"),
         pytest.param([[whole(A), whole(B)], [whole(B), whole(C)]], id="before-the-state-was-stored"),
@@ -145,6 +145,7 @@ def test_the_parts_of_an_epoch_that_was_resumed_twice_are_one(tmp_path: Path) ->
         (C, [4, 5], ["RESUME-1"], "in another order, and the loop skipped its first 3 steps"),
         (C, [4, 6], ["RESUME-1"], "in another order, and the loop skipped its first 3 steps"),
         (C, [1, 2], [], "in another order: 12 samples came a second time"),
+        (C, [4, 8], [], "if it skips the 3 steps that were done, it skips other samples"),
         (C, None, [], "if it skips the 3 steps that were done, it skips other samples"),
         (B, [4, 5], [], "in the same order, and the loop skipped the 3 steps that were done"),
         (B, [1, 2], [], "in the same order: 12 samples came a second time"),
