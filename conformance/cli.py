@@ -88,7 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("impl", help="built-in name, module, module:attribute, file.py or stdio:COMMAND")
+    what = parser.add_mutually_exclusive_group(required=True)
+    told = "built-in name, module, module:attribute, file.py or stdio:COMMAND"
+    what.add_argument("impl", nargs="?", default=argparse.SUPPRESS, help=told)
+    what.add_argument("--impl", default=argparse.SUPPRESS, help="the same, as pytest is told it")
     parser.add_argument("--tier", default="gate", help="how much is tried: quick, gate (default) or deep")
     parser.add_argument("--seed", default="0", help="seed of the scenarios: a number, or 'random'")
     parser.add_argument("--patience", type=float, default=10.0, help="seconds a rank may take over one scenario")

@@ -184,7 +184,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         is_pipe = isinstance(self.dataset, torch.utils.data.IterDataPipe | torch.utils.data.MapDataPipe)
         if not is_pipe or isinstance(self.batch_sampler, CombinedBatchSampler):
             twin.__dict__.update(
-                dataset=Source(self.dataset),
+                dataset=Source(self.dataset, self.collate_fn),
                 collate_fn=Collating(self.collate_fn),
                 worker_init_fn=Starting(self._worker_seed, self.worker_init_fn),
             )

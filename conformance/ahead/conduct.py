@@ -17,7 +17,7 @@ from conformance.loader import endings, leaks, patience
 from conformance.loader.interrupts import LONGEST_INTERRUPT, first, said
 from conformance.loader.member import Reading
 from conformance.loader.probes import Watch
-from conformance.loader.reading import Pass, length_of, read_epochs, step_text
+from conformance.loader.reading import Pass, length_of, read_epochs, read_through_faults, step_text
 from conformance.processes import alive
 from conformance.processes.calls import Stopped
 
@@ -76,9 +76,11 @@ class Late:
             if now != going.steps[at]:
                 self.remarks.append(("changed", f"step {at}: {step_text(going.steps[at])} became {step_text(now)}"))
             del batch
-            self.reader.rest(going)
+            # Where something is to fail, that ends no more than its epoch.
+            (self.reader.tolerant_rest if self.going.scenario.fault else self.reader.rest)(going)
         self.epochs.append(going.epoch())
-        read_epochs(self.reader, self.numbers[len(before) + 1 :], self.epochs)
+        read_on = read_through_faults if self.going.scenario.fault else read_epochs
+        read_on(self.reader, self.numbers[len(before) + 1 :], self.epochs)
 
     def begin_late(self) -> None:
         """Make the first iterator when the loader has become quiet; a trainer asks for its length before that."""

@@ -127,8 +127,19 @@ def each_way_ahead(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         yield from _each_way(what, first, claims)
         for style in others if what in _FAULTS else ():
             yield _doing(what, 1, Scenario(5, batch_size=2, epochs=2, dataset=style))
+    yield from _held_meanwhile(claims, (3,) if tier.name == "quick" else (1, 2, 3, 4, 5, 7))
     if tier.name != "quick":
         yield from _further(claims)
+
+
+def _held_meanwhile(claims: Claims, places: tuple[int, ...]) -> Iterator[Scenario]:
+    """What goes wrong while the consumer holds the first step, and all room behind it is taken."""
+    style = _styles("whole", claims)[0]
+    for workers in sorted({0, min(2, most_workers("look", style, claims))}):
+        plain = Scenario(9, num_workers=workers, epochs=2, dataset=style)
+        for place in places:
+            yield simpler(_doing("raise", place, plain), conduct="look@0")
+        yield simpler(_doing("kill", places[len(places) // 2], plain), conduct="look@0")
 
 
 def _further(claims: Claims) -> Iterator[Scenario]:

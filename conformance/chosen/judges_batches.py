@@ -340,7 +340,9 @@ def _step(scenario: ChosenScenario) -> int:
 def _most_lost(scenario: ChosenScenario, policy: Policy) -> int:
     others = (scenario.world_size - 1) * _step(scenario) if policy == "drop" else 0
     if not scenario.drop_last:
-        return others
+        # The last step may hold a rest as well that is too small for a step of its own.
+        rest = scenario.budget - 1 if scenario.about == "at_least" else 0
+        return others + (scenario.world_size - 1) * rest if others else 0
     if scenario.about == "grouped":
         return scenario.world_size * scenario.batch_size - 1
     return others + scenario.world_size * (scenario.budget - 1)

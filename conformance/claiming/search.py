@@ -20,8 +20,8 @@ from conformance.trial.session import Session
 LADDER: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("smallest", (0, 1, "world_size")),
     ("in_order", (True, False)),
-    ("when_dropping", ("drop", "pad", "uneven")),
-    ("when_keeping", ("uneven", "pad", "drop")),
+    ("when_dropping", ("drop", "pad", "uneven", "once")),
+    ("when_keeping", ("uneven", "once", "pad", "drop")),
     ("layout", ("contiguous", "strided")),
     ("length", (True,)),
     ("shuffle", ("global", "buffered")),

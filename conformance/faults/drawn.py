@@ -30,8 +30,7 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
     batch_size = draw(st.integers(1, 3))
     num_workers = draw(st.sampled_from((0, 1, 2))) if claims.workers else 0
     dataset: Style = draw(st.sampled_from(_styles(claims)))
-    if dataset == "iterable" and claims.iterable_workers != "split":
-        num_workers = 0
+    num_workers = min(num_workers, _most_workers(claims, dataset))
     trouble = draw(st.sampled_from((*_CONDUCTS, "lives", *_possible_faults(claims, num_workers, dataset))))
     place = draw(st.integers(0, 7))
     words: list[str] = []
@@ -67,16 +66,15 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
 def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """Each fault once and each conduct thrice, without workers and with, so that none is left to chance."""
     for dataset in _styles(claims):
-        with_workers = claims.workers and (dataset == "map" or claims.iterable_workers == "split")
-        for num_workers in (0, 2) if with_workers else (0,):
+        for num_workers in _workers(claims, dataset):
             for fault in dict.fromkeys(_possible_faults(claims, num_workers, dataset)):
-                named = f"{fault}@{1 if fault == 'init' else 3}"
+                named = f"{fault}@{_place(fault, num_workers)}"
                 yield Scenario(5, batch_size=2, num_workers=num_workers, epochs=3, dataset=dataset, fault=named)
             # In a step of its own, between others.
-            yield Scenario(3, num_workers=num_workers, epochs=3, dataset=dataset, fault="raise@1")
+            for fault in dict.fromkeys(_faults(dataset)):
+                yield Scenario(3, num_workers=num_workers, epochs=3, dataset=dataset, fault=f"{fault}@1")
     dataset = _styles(claims)[0]
-    with_workers = claims.workers and (dataset == "map" or claims.iterable_workers == "split")
-    for num_workers in (0, 2) if with_workers else (0,):
+    for num_workers in _workers(claims, dataset):
         for conduct in dict.fromkeys(_CONDUCTS):
             named = f"{conduct}@1" if conduct in _PLACED else conduct
             for samples, batch_size in ((5, 2), (4, 1), (3, 3)):
@@ -96,14 +94,15 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                     )
 
     yield from _each_error(claims, tier)
-    if with_workers and tier.name != "quick":
-        yield from _each_death(dataset)
+    most = _most_workers(claims, dataset)
+    if most and tier.name != "quick":
+        yield from _each_death(dataset, most)
     if tier.name != "quick" and claims.aliases is not True:
         yield from _kept(claims, dataset)
     if "map" in claims.datasets:
         yield from _hooked(claims)
     yield from _lives(claims, dataset, tier)
-    if with_workers and may_persist(claims) and tier.name != "quick":
+    if most and may_persist(claims) and tier.name != "quick":
         yield from _persisting(claims, dataset)
 
 
@@ -128,19 +127,18 @@ def _hooked(claims: Claims) -> Iterator[Scenario]:
                 yield simpler(plain, persistent_workers=True)
 
 
-def _each_death(style: Style) -> Iterator[Scenario]:
+def _each_death(style: Style, most: int) -> Iterator[Scenario]:
     """The first, the middle and the last worker, in their first step and in a later one: each knows other pipes."""
-    for workers, places in ((2, (0, 2, 5)), (3, (1,))):
+    for workers, places in ((most, (0, 2, 5)), *([(3, (1,))] if most > 1 else [])):
         plain = Scenario(7, num_workers=workers, epochs=2, dataset=style)
         yield from (simpler(plain, fault=f"kill@{place}") for place in places)
-    yield Scenario(4, num_workers=2, epochs=2, dataset=style, fault="exit@0")
+    yield Scenario(4, num_workers=most, epochs=2, dataset=style, fault="exit@0")
 
 
 def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """Each class of error, and the faults in later epochs, in the first and the last step, and in a rest."""
     for style in _styles(claims):
-        with_workers = claims.workers and (style == "map" or claims.iterable_workers == "split")
-        for num_workers in (0, 2) if with_workers else (0,):
+        for num_workers in _workers(claims, style):
             plain = Scenario(5, batch_size=2, num_workers=num_workers, epochs=3, dataset=style)
             # Each with the first style; of another one, as at the quick tier, a few.
             few = tier.name == "quick" or style != _styles(claims)[0]
@@ -149,9 +147,12 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             for place, when in ((0, "second"), (4, "second"), (2, "third"), (4, "")):
                 yield simpler(plain, fault=f"raise@{place}", details=when)
             yield simpler(plain, fault="raise@4", drop_last=True)
+            if claims.errors == "skip" and not few:
+                # In each place of a step, and of the last one.
+                yield from (simpler(plain, samples=6, batch_size=3, fault=f"raise@{place}") for place in range(6))
             for fault in dict.fromkeys(_possible_faults(claims, num_workers, style)):
                 if fault not in ("raise", "exit") and not few:
-                    yield simpler(plain, fault=f"{fault}@{1 if fault == 'init' else 3}", details="second")
+                    yield simpler(plain, fault=f"{fault}@{_place(fault, num_workers)}", details="second")
 
 
 def _lives(claims: Claims, style: Style, tier: Tier) -> Iterator[Scenario]:
@@ -175,13 +176,14 @@ def _living(words: str, scenario: Scenario) -> Scenario:
 
 def _persisting(claims: Claims, style: Style) -> Iterator[Scenario]:
     """Workers that live on, under everything that a consumer may do or that may go wrong."""
-    plain = Scenario(5, batch_size=2, num_workers=2, dataset=style, persistent_workers=True)
+    most = _most_workers(claims, style)
+    plain = Scenario(5, batch_size=2, num_workers=most, dataset=style, persistent_workers=True)
     for conduct in dict.fromkeys(_CONDUCTS):
         yield simpler(plain, epochs=2, conduct=f"{conduct}@1" if conduct in _PLACED else conduct)
     shuffle = style == "map" and claims.shuffle is not None
     yield simpler(plain, epochs=2, conduct="leave@3", shuffle=shuffle)
-    for fault in dict.fromkeys(_possible_faults(claims, 2, style)):
-        yield simpler(plain, epochs=3, fault=f"{fault}@{1 if fault == 'init' else 3}")
+    for fault in dict.fromkeys(_possible_faults(claims, most, style)):
+        yield simpler(plain, epochs=3, fault=f"{fault}@{_place(fault, most)}")
     for words in (
         "left+last",
         "last+failed",
@@ -210,12 +212,32 @@ def _growing(claims: Claims, num_workers: int, style: Style) -> Iterator[Scenari
 def _kept(claims: Claims, style: Style) -> Iterator[Scenario]:
     """More steps than a ring has slots, and other values in the second epoch."""
     shuffle = style == "map" and claims.shuffle is not None
-    with_workers = claims.workers and (style == "map" or claims.iterable_workers == "split")
-    for num_workers in (0, 2) if with_workers else (0,):
+    for num_workers in _workers(claims, style):
         for batch_size in (1, 2):
             plain = Scenario(40, batch_size=batch_size, num_workers=num_workers, epochs=2, dataset=style)
             yield simpler(plain, conduct="kept", kind="aging")
         yield simpler(plain, conduct="kept", samples=37, shuffle=shuffle)
+
+
+def _most_workers(claims: Claims, style: Style) -> int:
+    """How many workers a case of trouble has at the most.
+
+    Where each of them gives all elements it is one, with which an epoch has each element once, as without workers; and
+    none, where map-style datasets show the same.
+    """
+    if style == "map" or claims.iterable_workers == "split":
+        return 2 if claims.workers else 0
+    return int(claims.workers and claims.iterable_workers is not None and "map" not in claims.datasets)
+
+
+def _place(fault: str, num_workers: int) -> int:
+    """Where it happens: the last worker's initialiser, or the fourth of five samples."""
+    return num_workers - 1 if fault == "init" else 3
+
+
+def _workers(claims: Claims, style: Style) -> tuple[int, ...]:
+    """The numbers of workers that are tried of everything."""
+    return tuple(sorted({0, _most_workers(claims, style)}))
 
 
 def _styles(claims: Claims) -> tuple[Style, ...]:
@@ -223,10 +245,14 @@ def _styles(claims: Claims) -> tuple[Style, ...]:
     return tuple(style for style in styles if style in claims.datasets)
 
 
+def _faults(dataset: Style) -> list[str]:
+    """What a sample may do; the StopIteration of an iterable dataset is its end."""
+    return [fault for fault in _FAULTS if fault != "stop" or dataset == "map"]
+
+
 def _possible_faults(claims: Claims, num_workers: int, dataset: Style) -> tuple[str, ...]:
     hooks = [fault for hook, fault in _HOOK_FAULTS.items() if hook in claims.hooks]
-    # The StopIteration of an iterable dataset is its end.
-    faults = [fault for fault in _FAULTS if fault != "stop" or dataset == "map"]
+    faults = _faults(dataset)
     if not num_workers:
         return (*faults, *(fault for fault in hooks if fault == "collate"))
     return (*faults, *_WORKER_FAULTS, *hooks)

@@ -6,7 +6,7 @@ and a dict, a tuple and a named tuple stay one (WORK-17).
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,14 +115,21 @@ def _numbers(i: int, name: str) -> list[Any]:
 
 def infidelity(samples: list[Any], batch: Any) -> str:
     """What the batch lost of these samples, in a few words; "" if nothing."""
-    # Nobody takes a tuple of samples for columns, unless each sample is a tuple itself.
-    plain = type(batch) is list or (type(batch) is tuple and not isinstance(samples[0], tuple))
-    if plain and len(batch) == len(samples) and not _lost_in_list(samples, batch):
+    if _is_list(batch, samples[0]) and len(batch) == len(samples) and not _lost_in_list(samples, batch):
         return ""
     return _lost(samples, batch, "a sample")
 
 
-def _lost_in_list(samples: list[Any], batch: list[Any] | tuple[Any, ...]) -> bool:
+def _is_list(batch: Any, sample: Any) -> bool:
+    """Whether it can be the samples one after the other: a list, a subclass of it, a deque, an array of objects."""
+    if isinstance(batch, tuple):
+        # Nobody takes a tuple of samples for columns, unless each sample is a tuple itself.
+        return not isinstance(sample, tuple)
+    is_sequence = isinstance(batch, Sequence) and not isinstance(batch, str | bytes)
+    return is_sequence or (isinstance(batch, np.ndarray) and batch.dtype == object and batch.ndim == 1)
+
+
+def _lost_in_list(samples: list[Any], batch: Any) -> bool:
     return any(
         type(one) is not type(other) or not _equal(one, other) for one, other in zip(samples, batch, strict=True)
     )

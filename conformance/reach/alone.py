@@ -18,7 +18,8 @@ _STYLES: tuple[Style, ...] = ("map", "iterable")
 def launched(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """A few samples of each kind of dataset, kept and dropped, shuffled and not."""
     for dataset in (each for each in _STYLES if each in claims.datasets):
-        for samples, batch_size in ((2, 1), (7, 2), (12, 3)):
+        # Odd and even numbers of samples, and of steps.
+        for samples, batch_size in ((2, 1), (3, 1), (7, 2), (12, 3), (26, 4)):
             for drop_last in (False, True):
                 plain = Scenario(
                     samples, batch_size=batch_size, drop_last=drop_last, dataset=dataset, conduct="launched"

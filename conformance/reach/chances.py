@@ -4,6 +4,8 @@ A loader that draws each sample by itself, with the chance that its weight gives
 chance below 1e-9. A gate run holds below 200 scenarios of at most 1000 samples and 12 streams:
 
     how often a sample comes    binomial, by Chernoff's bound: below 10,000 counts of 1e-14 each               1e-10
+    how often those of one weight, or of one eighth of the dataset, come together
+                                likewise: 200 scenarios with 12 counts of 1e-14 each                       3e-11
     no sample comes again       in an epoch of m draws from n samples with a chance of at most
                                 exp(-m (m - 1) / 2n), least likely where all weights are alike; the exponents
                                 of all epochs and ranks are added: 200 of 1e-13                                2e-11

@@ -139,6 +139,7 @@ def drawn_by_weight(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict
     for index, share in enumerate(due):
         if found is None and improbable(drawn[index], trials, share):
             found = f"sample {index} came {drawn[index]} times in {trials} draws, expected {trials * share:.0f}"
+    found = found or _together(drawn, weights_of(scenario), due)
     if found:
         shown = show(trace.main.epoch(0), label="for example, ")
         why = 'sampling="replacement" is claimed; so it looks less than once in 10^9 runs'
@@ -146,6 +147,22 @@ def drawn_by_weight(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict
     # With fewer draws no count could have been too small.
     exercised = any(improbable(0, trials, share) for share in due) or must_repeat(_sizes(epochs), _possible(due))
     return [] if exercised else None
+
+
+def _together(drawn: Counter[int], weights: tuple[float, ...] | None, due: list[float]) -> str | None:
+    """Samples of one weight, or of one part of the dataset, that are off together: of many no single one shows it."""
+    samples, trials = len(due), drawn.total()
+    parts: dict[str, list[int]] = {}
+    for index in range(samples):
+        parts.setdefault(f"eighth {1 + 8 * index // samples}", []).append(index)
+        if weights is not None:
+            parts.setdefault(f"weight {weights[index]:g}", []).append(index)
+    for name, members in parts.items():
+        came, share = sum(drawn[index] for index in members), sum(due[index] for index in members)
+        if improbable(came, trials, share):
+            told = f"{count(len(members), 'sample')} of {name}"
+            return f"{told} came {came} times in {trials} draws, expected {trials * share:.0f}"
+    return None
 
 
 def _without_replacement(scenario: Scenario, epochs: list[Epoch], due: list[float]) -> str | None:

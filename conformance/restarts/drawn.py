@@ -53,7 +53,7 @@ def restarts(draw: st.DrawFn, claims: Claims) -> Scenario:
     samples = draw(st.integers(least, 16))
     batch_size = draw(st.integers(1, _LARGEST_STEP))
     drop_last = draw(st.booleans())
-    shuffles = style == "map" and claims.resume is True and claims.shuffle is not None
+    shuffles = _shuffles(style, word, claims)
     shuffle = word == "reseeded" or (shuffles and word != "unset" and draw(st.booleans()))
     scenario = Scenario(
         samples,
@@ -111,6 +111,13 @@ def _others(claims: Claims) -> tuple[str, ...]:
     return (*_OTHERS, *(("staffed", "unstaffed") if claims.workers else ()), *seeded)
 
 
+def _shuffles(style: str, word: str, claims: Claims) -> bool:
+    """Whether epochs are asked for shuffled. One that is drawn with replacement has no rest that others could count."""
+    if style != "map" or claims.resume is not True:
+        return False
+    return claims.shuffle is not None or (claims.sampling is not None and word not in _others(claims))
+
+
 def _styles(claims: Claims) -> list[Style]:
     styles: tuple[Style, ...] = ("map", "iterable")
     return [style for style in styles if style in claims.datasets]
@@ -142,7 +149,7 @@ def each_restart(claims: Claims, tier: Tier) -> Iterator[Scenario]:
 
 def _unsmall(style: Style, claims: Claims) -> Iterator[Scenario]:
     """Tens of steps before the state and after it, and later epochs."""
-    shuffle = claims.resume is True and bool(claims.shuffle) and style == "map"
+    shuffle = _shuffles(style, "", claims)
     for samples, batch_size, place, epochs in ((103, 2, 37, 2), (1031, 16, 50, 5)):
         plain = Scenario(samples, 1, batch_size, shuffle=shuffle, epochs=epochs, dataset=style, seed=3 * shuffle)
         yield simpler(plain, conduct=f"save@{place}")
@@ -158,7 +165,7 @@ def _unpromised(claims: Claims) -> Iterator[Scenario]:
 
 
 def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
-    shuffles = claims.resume is True and bool(claims.shuffle) and scenario.dataset == "map" and word != "unset"
+    shuffles = _shuffles(scenario.dataset, word, claims) and word != "unset"
     scenario = simpler(scenario, num_workers=2) if word == "unstaffed" else scenario
     # An epoch of four steps: its middle, its start, its last step, and its end.
     few = {"anew": (1,), "amid": (1, 0), "begun": (1,), "relayed": (1, 2), "shared": (1, 2), "onward": (1, 2)}

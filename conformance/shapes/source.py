@@ -15,10 +15,11 @@ _WORDS = {
     "when_dropping": "the rest under drop_last=True",
     "when_keeping": "the rest under drop_last=False",
 }
-_MEANINGS = {
+MEANINGS = {
     "drop": "is dropped",
     "pad": "is filled up with samples that come again",
     "uneven": "is delivered: every sample once",
+    "once": "is delivered, and ranks may differ by whole steps",
 }
 _WITH_EPOCHS = '''\
 class WithEpochs:
@@ -182,7 +183,7 @@ def _comment(name: str, value: Any) -> str:
     if name == "without":
         return f"  # {_WORDS[name].format(', '.join(value))}"
     if name in _WORDS:
-        return f"  # {_WORDS[name]} {_MEANINGS[value]}"
+        return f"  # {_WORDS[name]} {MEANINGS[value]}"
     return ""
 
 

@@ -11,6 +11,7 @@ from torch.utils.data import TensorDataset
 
 from ..loading.collate import collate, own
 from ..loading.faults import Failure, Source
+from ..loading.rows import put
 from .layout import Layout, Leaf, layout_of, walk
 
 
@@ -34,21 +35,14 @@ def _structure(count: int) -> str:
 
 def gather(tensors: list[torch.Tensor], indices: list[int], views: list[torch.Tensor]) -> tuple[int, ...] | None:
     """Copy the rows with these indices into the slot, with one pass over the memory."""
-    count, first, rows = len(indices), indices[0], len(tensors[0])
+    count, rows = len(indices), len(tensors[0])
     if not -rows <= min(indices) <= max(indices) < rows:
         # A slice that ends early would be repeated into the slot.
         raise IndexError(
             f"A step asks for the samples {min(indices)} to {max(indices)}, but the dataset has {rows}: "
             f"fix the sampler."
         )
-    is_run = indices == list(range(first, first + count)) and first >= 0
-    wanted = torch.tensor(indices)
-    wanted[wanted < 0] += rows
-    for tensor, view in zip(tensors, views, strict=True):
-        if is_run:
-            view[:count].copy_(tensor[first : first + count])
-        else:
-            torch.index_select(tensor, 0, wanted, out=view[:count])
+    put(tensors, indices, views)
     return None if all(count == len(view) for view in views) else (count,) * len(views)
 
 

@@ -27,6 +27,7 @@ from ..rules.checks import show
 from ..rules.sampler import MicroBatches
 from .collate import own
 from .join import join
+from .rows import Rows, take, tensors_at_once
 
 
 class Failure:
@@ -107,8 +108,10 @@ def death(codes: list[int | None]) -> RuntimeError:
 class Source(Dataset[Any]):
     """What torch reads in the place of the user's dataset: samples of the loader's own, or a failure."""
 
-    def __init__(self, dataset: Any) -> None:
+    def __init__(self, dataset: Any, collate_fn: Callable[[Any], Any] | None = None) -> None:
+        """`collate_fn`: what makes batches of the samples, where `Collating` does."""
         self.dataset = dataset
+        self._tensors = None if collate_fn is None else tensors_at_once(dataset, collate_fn)
         self.failure: Failure | None = None
         """A failure of the worker initialiser, which takes the place of the first step."""
 
@@ -126,9 +129,17 @@ class Source(Dataset[Any]):
             # ERROR-1, ERROR-3
             return Failure(error, f"by sample {show(index)} of the dataset")
 
-    def __getitems__(self, indices: list[Any] | MicroBatches) -> list[Any] | MicroBatches:
+    def __getitems__(self, indices: list[Any] | MicroBatches) -> list[Any] | MicroBatches | Rows:
         if isinstance(indices, MicroBatches):
             return self._micro_batches(indices)
+        if self.failure is None and self._tensors is not None:
+            rows = take(self._tensors, indices)
+            if rows is not None:
+                return rows
+        return self._samples(indices)
+
+    def _samples(self, indices: list[Any]) -> list[Any]:
+        """Return the samples of a batch; where one fails, the last of them is the failure."""
         read_all = getattr(self.dataset, "__getitems__", None)
         if self.failure is None and read_all is not None:
             try:
@@ -147,7 +158,7 @@ class Source(Dataset[Any]):
         """Return the samples of each batch of a step, or the failure of one."""
         read = []
         for batch in batches:
-            read.append(self.__getitems__(batch))
+            read.append(self._samples(batch))
             if read[-1] and isinstance(read[-1][-1], Failure):
                 # WORK-2: after it, no sample of the step is read.
                 return read[-1]
@@ -179,7 +190,7 @@ class Collating:
             return last
         try:
             # ERROR-5
-            batch = self._batch(samples)
+            batch = samples.batch if isinstance(samples, Rows) else self._batch(samples)
             return _Sent(batch) if self.sends and get_worker_info() is not None else batch
         except caught() as error:
             return Failure(error, "by the collate function")

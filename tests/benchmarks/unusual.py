@@ -16,9 +16,10 @@ from tests.known_bad.unusual_elsewhere import UNUSUAL_ELSEWHERE
 from tests.known_bad.unusual_orders import UNUSUAL_ORDERS
 from tests.known_bad.unusual_reading import UNUSUAL_READING
 from tests.known_bad.unusual_starting import UNUSUAL_STARTING
+from tests.known_bad.unusual_streams import UNUSUAL_STREAMS
 from tests.museum.judged import judged
 
-ALL = (*UNUSUAL, *UNUSUAL_ORDERS, *UNUSUAL_READING, *UNUSUAL_STARTING, *UNUSUAL_ELSEWHERE)
+ALL = (*UNUSUAL, *UNUSUAL_ORDERS, *UNUSUAL_READING, *UNUSUAL_STARTING, *UNUSUAL_STREAMS, *UNUSUAL_ELSEWHERE)
 
 
 def held_against(loader: type[Any], tier: str) -> list[str]:

@@ -32,6 +32,12 @@ def test_a_case_is_replayed(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().out.endswith("plain_loader.py: 1 HOLD\n")
 
 
+def test_the_loader_may_be_named_as_pytest_is_told_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--impl` of a line of pytest does here as well."""
+    assert 0 == main(["run", f"--impl={runs.PLAIN}", "--case=PART-1-n1,w2,b1,keep"])
+    assert "1 HOLD" in capsys.readouterr().out
+
+
 def test_a_random_seed_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     """What --seed=random chose stands in the report, so that the run can be repeated."""
     assert 0 == main(["run", runs.PLAIN, "--case=PART-1-n1,w2,b1,keep", "--seed=random", "--report-json=report.json"])

@@ -4,8 +4,11 @@ from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
+from tests.known_bad.ahead import BadAhead, Loading
+from tests.known_bad.asynchronous import FAMILY, PLAIN
+from tests.known_bad.faults import MAP
 from tests.known_bad.life import LIFE, STREAM
-from tests.known_bad.pool import HOOKS, BadPool, say
+from tests.known_bad.pool import HOOKS, BadPool, Skipping, say
 
 HOOKED = dict(workers=True, hooks=(*HOOKS, "persistent_workers"))
 
@@ -63,6 +66,49 @@ class ForgivesLaterEpochs(BadPool):
         except Exception:
             if self.read == 1:
                 raise
+
+
+class LosesAnErrorForWantOfRoom(BadAhead):
+    """An error is put into the queue without waiting, and lost where that is full; a blind round had one like it."""
+
+    claims, families = PLAIN, FAMILY
+    clause, smallest = "ASYNC-7", "n4,w1,b1,keep,async,raise@3,look@0"
+
+    def begin(self, epoch: int) -> Loading:
+        return NeverWaits(epoch, self.reader(epoch), self.room)
+
+
+class NeverWaits(Loading):
+    """An epoch on its way whose error has no room."""
+
+    def put(self, kind: str, value: Any = None) -> None:
+        is_lost = kind == "error" and self.taken and len(self.ready) >= self.room
+        super().put("end" if is_lost else kind, value)
+
+    def has_room(self) -> bool:
+        # The step that fails is read before there is room for it.
+        with self.changed:
+            self.changed.wait_for(lambda: self.stopped or len(self.ready) <= self.room)
+            return not self.stopped
+
+
+class ForgetsWhatWasReadBeforeTheLast(Skipping, BadPool):
+    """Where the last sample of the epoch fails, the step that it would have ended is never given.
+
+    A blind round had one like it.
+    """
+
+    claims, families = dict(MAP, errors="skip"), LIFE
+    clause, smallest = "ERROR-8", "n6,w1,b2,keep,raise@5"
+
+    def fetch(self, step: list[int]) -> list[Any]:
+        found: list[Any] = []
+        for index in step:
+            read = super().fetch([index])
+            if not read and index == len(self.request.dataset) - 1:
+                return []
+            found += read
+        return found
 
 
 class CollatesTheFirstEpoch(BadPool):

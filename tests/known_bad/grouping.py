@@ -157,7 +157,9 @@ class DealsStepsOutByLength(Choosing):
 
 
 class PutsTheRestToTheLast(Choosing):
-    """A rest that is too small is put to the last step, which is then larger than it need be."""
+    """A rest that is too small is put to the last step, which is larger than it need be, and may be dropped whole."""
+
+    claims: ClassVar[dict[str, Any]] = claim(CHOOSING, when_keeping="drop")
 
     def reaching(self, order: list[int]) -> list[list[int]]:
         """No step is too small, unless there is only one."""

@@ -27,6 +27,7 @@ from tests.known_bad.unusual_elsewhere import UNUSUAL_ELSEWHERE
 from tests.known_bad.unusual_orders import UNUSUAL_ORDERS
 from tests.known_bad.unusual_reading import UNUSUAL_READING
 from tests.known_bad.unusual_starting import UNUSUAL_STARTING
+from tests.known_bad.unusual_streams import UNUSUAL_STREAMS
 from tests.museum.judged import judged, violated
 
 # Loaders that differ from another one in a claim or two, and take long.
@@ -50,6 +51,7 @@ _CHEAP = (
     "KeepsAllInMemory",
     "MapsItsFile",
     "CachesAFew",
+    "CopiesAStream",
     "AddsToTheText",
     "DividesAtTheEnd",
     "ReplaysTheEpoch",
@@ -60,6 +62,7 @@ _MORE_UNUSUAL = (
     *UNUSUAL_ORDERS,
     *UNUSUAL_READING,
     *UNUSUAL_STARTING,
+    *UNUSUAL_STREAMS,
     *UNUSUAL_ELSEWHERE,
     *UNUSUAL_EQUAL,
     *UNUSUAL_DRAWING,

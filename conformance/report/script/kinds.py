@@ -133,9 +133,11 @@ def usual_sample(index: int) -> Any:
 def infidelity(samples: list[Any], batch: Any) -> str:
     """What a batch lost of its samples; "" if it is a list of them, or holds them column by column."""
     # Nobody takes a tuple of samples for columns, unless each sample is a tuple itself.
-    plain = type(batch) is list or (type(batch) is tuple and not isinstance(samples[0], tuple))
+    is_sequence = hasattr(batch, "__getitem__") and not isinstance(batch, dict | str | bytes)
+    plain = not isinstance(samples[0], tuple) if isinstance(batch, tuple) else is_sequence
     if (
         plain
+        and dtype_of(batch) in ("", "object")
         and len(batch) == len(samples)
         and all(same_sample(one, other) for one, other in zip(samples, batch, strict=True))
     ):

@@ -10,6 +10,7 @@ from conformance.claiming.search import LADDER, NOT_LOOKED_FOR, Findings, Search
 from conformance.cli import main
 from conformance.contract import CHOICES, LIMITS, VALUES, Claims
 from conformance.processes.sources import source_of
+from conformance.shapes.source import MEANINGS
 from conformance.trial import memory
 from conformance.trial.memory import Memory
 from conformance.trial.session import Options, Session
@@ -72,9 +73,17 @@ def test_what_is_stronger_is_refuted_by_a_small_case(padding: Findings) -> None:
 def test_a_person_is_told_that_it_is_no_promise(padding: Findings) -> None:
     """The text has the values, the cases, the claims to copy, and says aloud what they are worth."""
     text = "\n".join(claims.shown(padding, "it", "quick"))
-    assert '"uneven": no, PART-1-n1,w2,b1,keep: rank 1: 0 <- sample 0 again; "pad": holds in ' in text
+    told = " ".join(text.split())
+    assert '"uneven": no, PART-1-n1,w2,b1,keep: rank 1: 0 <- sample 0 again; "once": no, PART-1-n1,w2,b1,keep: ' in told
+    assert '"pad": holds in ' in told
     assert '    when_keeping="pad",  # the rest under drop_last=False is filled up' in text
     assert "\nTHIS IS NO PROMISE." in text
+
+
+@pytest.mark.parametrize("claim", ["when_dropping", "when_keeping"])
+def test_every_policy_is_a_rung_and_has_words(claim: str) -> None:
+    """Whatever becomes of a rest can be found out, and be told in the adapter that is written."""
+    assert {*dict(LADDER)[claim]} == {*VALUES[claim]} == {*MEANINGS}
 
 
 def test_every_claim_is_looked_for_or_left_to_its_author() -> None:
