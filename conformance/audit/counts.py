@@ -95,6 +95,17 @@ class Counts:
         dense = self._dense()
         return int(dense[index]) + self._more.get(index, 0) if index < len(dense) else 0
 
+    def in_both(self, other: "Counts") -> list[int]:
+        """The indices that came here and there."""
+        mine, theirs = self._dense(), other._dense()
+        found: list[int] = []
+        for at in range(0, min(len(mine), len(theirs)), _PART):
+            both = theirs[at : at + _PART]
+            found += (
+                np.flatnonzero((mine[at : at + _PART][: len(both)] > 0) & (both[: len(mine) - at] > 0)) + at
+            ).tolist()
+        return found
+
     def pack(self) -> None:
         """Keep it small until it is asked for again."""
         if self._bytes is not None:

@@ -88,7 +88,7 @@ def _make_room(summary: Summary, touched: set[int]) -> None:
 
 
 # The facts that are read here, each by a method of its name; others are passed over.
-_OF_EPOCHS = ("epoch", "end", "unread", "skipped", "drew", "content", "worker_died", "crash")
+_OF_EPOCHS = ("epoch", "end", "unread", "skipped", "drew", "stepped", "content", "worker_died", "crash")
 _TOLD = ("loader", *_OF_EPOCHS, "failed", "lost", "same_data", "limit")
 
 
@@ -225,6 +225,11 @@ class _Reader:
         opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
         if opened is not None:
             opened.seen.facts["drew"] = fact.get("names", [])
+
+    def _stepped(self, fact: dict[str, Any]) -> None:
+        opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        if opened is not None:
+            opened.seen.facts["stepped"] = fact.get("at", [])
 
     def _content(self, fact: dict[str, Any]) -> None:
         opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))

@@ -5,6 +5,9 @@ from itertools import pairwise
 from math import lgamma
 
 from conformance.audit.counts import Counts
+from conformance.audit.looks import looked_at
+from conformance.audit.orders import alike, in_common
+from conformance.audit.resumed import begun, first_parts, number_of
 from conformance.audit.summary import EpochKey, RankSeen, WorkerSeen
 from conformance.audit.view import EpochView, Finding, View, ascending, epoch_name, head, listed, samples
 from conformance.epochs.order import beyond_chance
@@ -22,16 +25,18 @@ def judge(view: View) -> Iterator[Finding]:
 def _same_order(view: View) -> Iterator[Finding]:
     """Every epoch came in the order of the one before, which is no order of the dataset."""
     epochs = [epoch for epoch in view.epochs() if epoch.rows]
-    if len(epochs) < 2 or view.facts.get("replacement"):
+    looked = {epoch.key for epoch in epochs if any(seen.only_looked_at for seen in epoch.ranks.values())}
+    epochs = [epoch for epoch in epochs if epoch.key not in looked] or epochs
+    if len(epochs) < 2 or view.facts.get("replacement") or looked_at(view):
         return
-    pairs = list(pairwise(epochs))
-    alike = [(one, other) for one, other in pairs if _alike(one, other)]
-    if not alike:
+    pairs = _pairs(epochs)
+    same = [(one, other) for one, other in pairs if alike(one, other)]
+    if not same:
         return
-    first, second = alike[0]
+    first, second = same[0]
     # The ranks' parts of one permutation: by chance they repeat as often as the whole of it does.
-    common = sum(_in_common(first.ranks[rank], second.ranks[rank]) for rank in first.ranks if rank in second.ranks)
-    if not beyond_chance(len(pairs), len(alike), lgamma(common + 1) * len(alike)):
+    common = sum(in_common(first.ranks[rank], second.ranks[rank]) for rank in first.ranks if rank in second.ranks)
+    if not beyond_chance(len(pairs), len(same), lgamma(common + 1) * len(same)):
         if view.facts.get("shuffle"):
             yield view.at_loader(
                 "note", "few-orders", f"{count(common, 'sample')} are too few to tell whether orders differ"
@@ -46,10 +51,10 @@ def _same_order(view: View) -> Iterator[Finding]:
         return
     ranks = f" on {'both' if len(first.ranks) == 2 else 'all'} ranks" if len(first.ranks) > 1 else ""
     which = f"{second.name} came in the order of {first.name}"
-    if len(alike) == len(pairs) > 1:
+    if len(same) == len(pairs) > 1:
         which = f"every epoch came in the order of {first.name}"
-    elif len(alike) > 1:
-        which = f"{len(alike)} of {len(pairs)} epochs came in the order of the one before, first {second.name}"
+    elif len(same) > 1:
+        which = f"{len(same)} of {len(pairs)} epochs came in the order of the one before, first {second.name}"
     advice = "set the epoch before each of them: sampler.set_epoch(epoch)"
     cause = ": set_epoch was never called" if _never_set(view, epochs) else ""
     yield second.at_loop(
@@ -62,6 +67,23 @@ def _same_order(view: View) -> Iterator[Finding]:
     )
 
 
+def _pairs(epochs: list[EpochView]) -> list[tuple[EpochView, EpochView]]:
+    """Epochs that follow each other. The one after a restart may be the one before it, read again: that tells nothing
+    of the shuffle, unless each of several starts read one epoch to its end, and all of them came in one order. Nor does
+    an epoch that was left and then read, as the sampler says, where it says another number of others.
+    """
+    pairs = list(pairwise(epochs))
+    counts = len({number_of(epoch.epoch) for epoch in epochs}) > 1
+    again = {
+        other.key
+        for one, other in pairs
+        if counts and not one.epoch.whole and number_of(one.epoch) == number_of(other.epoch) is not None
+    }
+    within = [(one, other) for one, other in pairs if one.key[0] == other.key[0] and other.key not in again]
+    each_alone = not within and len(pairs) > 1 and all(epoch.epoch.whole for epoch in epochs)
+    return pairs if each_alone and all(alike(one, other) for one, other in pairs) else within
+
+
 def _has_order(view: View) -> bool:
     """Whether ids are in the order of a dataset that a sampler left: of other loaders nobody promised a shuffle."""
     return view.facts.get("kind") == "map" and view.facts.get("ids", "index") != "content"
@@ -69,13 +91,14 @@ def _has_order(view: View) -> bool:
 
 def _never_reached(view: View) -> Iterator[Finding]:
     """A loop that leaves every epoch at one step of one order never sees what lies behind it."""
-    epochs = [epoch for epoch in view.epochs() if epoch.rows and not epoch.evaluation]
+    again = set(begun(view.group).values())  # what a restart took up was left by the job, and not by the loop
+    epochs = [epoch for epoch in view.epochs() if epoch.rows and not epoch.evaluation and epoch.key not in again]
     expected = view.expected
     if len(epochs) < 2 or expected is None or view.by_content or view.facts.get("replacement"):
         return
     left = all(seen.how == "left" and seen.steps > 1 for epoch in epochs for seen in epoch.ranks.values())
-    alike = all(_alike(one, other) for one, other in pairwise(epochs))
-    if not left or not alike or not (view.everywhere or view.own):
+    same = all(alike(one, other) for one, other in pairwise(epochs))
+    if not left or not same or not (view.everywhere or view.own):
         return
     all_of_them = Counts()
     for epoch in epochs:
@@ -87,20 +110,6 @@ def _never_reached(view: View) -> Iterator[Finding]:
         advice = "shuffle, or read each epoch to its end"
         text += f"after {count(steps, 'step')}"
         yield epochs[0].at_loop("PART-8", "never-reached", text, advice=advice, worst=7)
-
-
-def _alike(one: EpochView, other: EpochView) -> bool:
-    # A rank that was killed early may have had nothing yet.
-    ranks = [rank for rank in one.ranks if rank in other.ranks and one.ranks[rank].rows and other.ranks[rank].rows]
-    return bool(ranks) and all(_in_common(one.ranks[rank], other.ranks[rank]) > 1 for rank in ranks)
-
-
-def _in_common(one: RankSeen, other: RankSeen) -> int:
-    """With how many samples two epochs of a rank begin alike, as far as both went; 0 if they do not begin alike."""
-    step = max(set(one.prefixes) & set(other.prefixes), default=0)
-    if not step or one.prefixes[step] != other.prefixes[step]:
-        return 0
-    return int(one.rows * step / one.steps) if one.steps else 0
 
 
 def _never_set(view: View, epochs: list[EpochView]) -> bool:
@@ -127,6 +136,7 @@ def _random_states(view: View) -> Iterator[Finding]:
         for rank, seen in epoch.ranks.items()
         for worker, told in _states(seen).items()
     }
+    first = first_parts(view.group)  # an epoch that is read again after a restart is no other one
     kinds = (
         ("WORK-8", "workers", "two workers of a rank", lambda one, other: one[:2] == other[:2]),
         ("WORK-9", "ranks", "the workers of two ranks", lambda one, other: one[0] == other[0] and one[1] != other[1]),
@@ -134,7 +144,7 @@ def _random_states(view: View) -> Iterator[Finding]:
             "WORK-10",
             "epochs",
             "the workers of two epochs",
-            lambda one, other: one[0] != other[0] and one[1] == other[1],
+            lambda one, other: first.get(one[0], one[0]) != first.get(other[0], other[0]) and one[1] == other[1],
         ),
     )
     # One cause is one finding: a generator that is copied into all workers is there again in the next epoch.
@@ -161,9 +171,9 @@ def _pair(streams: dict[_Stream, WorkerSeen], library: str, compared: object) ->
         state = streams[stream].random.get(library)
         if state is not None and library in (streams[stream].drew or ()):
             by_state.setdefault(state, []).append(stream)
-    for alike in by_state.values():
-        for at, one in enumerate(alike[:64]):
-            for other in alike[at + 1 : 64]:
+    for same in by_state.values():
+        for at, one in enumerate(same[:64]):
+            for other in same[at + 1 : 64]:
                 if compared(one, other):  # type: ignore[operator]
                     return one, other
     return None

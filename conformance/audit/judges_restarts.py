@@ -2,17 +2,21 @@
 
 from collections.abc import Iterator
 
-from conformance.audit.counts import Counts
-from conformance.audit.resumed import joints, number_of
-from conformance.audit.view import EpochView, Finding, View, samples
+from conformance.audit.orders import alike, differ
+from conformance.audit.resumed import begun, first_parts, idle_steps, joints, number_of
+from conformance.audit.view import EpochView, Finding, View, joined, samples
 from conformance.trial.words import count
 
 
 def judge(view: View) -> Iterator[Finding]:
     """Findings over the starts of a run; what is only told has the id "note"."""
     epochs = {epoch.key: epoch for epoch in view.epochs()}
+    first, taken_up = first_parts(view.group), set(begun(view.group).values())
     for before, after in joints(view.group):
-        yield from _joint(view, epochs[before], epochs[after])
+        began = first.get(before, before)
+        parts = [epochs[key] for key in epochs if first.get(key, key) == began and key <= before]
+        if after not in taken_up:
+            yield from _joint(view, parts, epochs[after])
     yield from _begun_elsewhere(list(epochs.values()))
 
 
@@ -25,48 +29,94 @@ def _begun_elsewhere(epochs: list[EpochView]) -> Iterator[Finding]:
             yield epoch.at_loop("note", "resumed", f"{text} record both starts into one folder (--into DIR)")
 
 
-def _joint(view: View, before: EpochView, after: EpochView) -> Iterator[Finding]:
-    """The epoch in which the job ended, and the first one of the next start."""
+def _joint(view: View, parts: list[EpochView], after: EpochView) -> Iterator[Finding]:
+    """What came of the epoch in which the job ended, and the first epoch of the next start."""
+    before = parts[-1]
+    said, now = number_of(before.epoch), number_of(after.epoch)
+    called = f"epoch {parts[0].key[1] if said is None else said}"
     if before.epoch.whole:
-        said, now = number_of(before.epoch), number_of(after.epoch)
         if said is not None and said == now:
-            yield after.at_loop("note", "again", f"the restart read epoch {now} again, which had come to its end")
+            yield _told(after, f"the restart read epoch {now} again, which had come to its end", "again")
+        elif alike(before, after) and not after.evaluation and view.facts.get("sampler") != "SequentialSampler":
+            yield _told(after, f"the restart came in the order of {called}, which had come to its end", "again")
         return
-    number = number_of(before.epoch)
-    called = f"epoch {before.key[1] if number is None else number}"
-    if view.by_content or view.expected is None or not (before.epoch.counts.total and after.epoch.counts.total):
-        yield after.at_loop(
-            "note", "restart", f"the restart in {called} can't be judged: how many samples it has is not known"
-        )
-        return
-    if not after.epoch.whole or set(after.ranks) != set(before.ranks):
-        yield after.at_loop("note", "restart", f"too little seen to tell what the restart in {called} skipped")
-        return
-    if number is not None and number_of(after.epoch) not in (None, number):
-        lost = view.expected - before.came
-        yield _skipped(
-            after,
-            f"the restart went on with epoch {number_of(after.epoch)}: {samples(lost)} of {called} never came",
-            before,
-        )
-        return
-    both = Counts()
-    both.merge(before.epoch.counts)
-    both.merge(after.epoch.counts)
+    first = joined(view, parts)
+    if view.by_content or view.expected is None or not (first.epoch.counts.total and after.epoch.counts.total):
+        yield _told(after, f"the restart in {called} can't be judged: how many samples it has is not known")
+    elif not after.epoch.whole or set(after.ranks) != set(before.ranks):
+        yield _told(after, f"too little seen to tell what the restart in {called} skipped")
+    elif said is not None and now is not None and now != said:
+        yield _another(after, called, now, said, before, view.expected - first.came)
+    else:
+        yield _taken_up(view, called, parts, first, after)
+
+
+def _another(after: EpochView, called: str, now: int, said: int, before: EpochView, lost: int) -> Finding:
+    """The restart says that it reads another epoch."""
+    if now < said:
+        return _told(after, f"the restart went back to epoch {now}, and left {called} to be read later")
+    return _skipped(after, f"the restart went on with epoch {now}: {samples(lost)} of {called} never came", before)
+
+
+def _taken_up(view: View, called: str, parts: list[EpochView], first: EpochView, after: EpochView) -> Finding:
+    """The restart went on in the epoch, or began it again."""
+    both = joined(view, [first, after]).epoch.counts
     came = sum(many for times, many in both.histogram().items() if times)
-    lost, twice = view.expected - came, before.came + after.came - came
+    lost, twice = (view.expected or 0) - came, first.came + after.came - came
     slack = len(after.ranks) * (view.batch_size or 1) if view.facts.get("drop_last") else 0
-    if after.came + slack >= view.expected:
-        yield after.at_loop("note", "restart", f"the restart began {called} again: {samples(twice)} came a second time")
-    elif lost > slack:
+    if after.came + slack >= (view.expected or 0):
+        return _begun_again(called, parts, after, twice)
+    if lost > slack:
         missing = both.first(0, 0, 6) if view.facts.get("subset") is None else []
         more = f" and {samples(twice)} came twice" if twice else ""
-        yield _skipped(after, f"the restart skipped {samples(lost)} of {called}{more}", before, lost, missing)
-    elif twice:
-        text = f"the restart in {called} went back by {samples(twice)}, to the last state: no sample was skipped"
-        yield after.at_loop("note", "restart", text)
-    else:
-        yield after.at_loop("note", "restart", f"the restart went on in {called} where the job had ended")
+        return _skipped(after, f"the restart skipped {samples(lost)} of {called}{more}", parts[-1], lost, missing)
+    if twice:
+        return _told(
+            after, f"the restart in {called} went back by {samples(twice)}, to the last state: no sample was skipped"
+        )
+    return _told(after, f"the restart went on in {called} where the job had ended")
+
+
+def _begun_again(called: str, parts: list[EpochView], after: EpochView, twice: int) -> Finding:
+    """The restart read the whole epoch again; what of it was trained on is known where optimizer steps are."""
+    again = f"the restart began {called} again"
+    done = [max(part.ranks[rank].steps for part in parts if rank in part.ranks) for rank in after.ranks]
+    idle = _idle(after)
+    if idle is not None and idle[0] == 0 and idle[1] >= min(done):
+        idle = None  # gradients may be accumulated over as many steps as were done
+    skips = idle is not None and idle[0] <= max(done) and idle[1] >= min(done)
+    if all(differ(part, after) for part in parts):
+        if skips:
+            text = f"{again} in another order, and the loop skipped its first {count(max(done), 'step')}"
+            return _skipped(after, f"{text}: they have other samples than the {twice:,} that were done", parts[-1])
+        if idle is not None:
+            return _told(after, f"{again}, in another order: {samples(twice)} came a second time")
+        text = (
+            f"{again} in another order: right if the loop trains on all of it, so that {samples(twice)} count twice; "
+        )
+        return _told(after, f"{text}if it skips the {count(max(done), 'step')} that were done, it skips other samples")
+    if skips:
+        return _told(
+            after, f"{again} in the same order, and the loop skipped the {count(max(done), 'step')} that were done"
+        )
+    if idle is not None and idle[0] > max(done):
+        more = f"{count(max(done), 'step')} were done, and the first {idle[0]} were not trained on"
+        return _told(after, f"{again} in the same order: {more}")
+    text = f"{again} in the same order: {samples(twice)} came a second time"
+    return _told(after, text if idle is not None else f"{text}, unless the loop skips the steps that were done")
+
+
+def _idle(epoch: EpochView) -> tuple[int, int] | None:
+    """With how many steps an epoch begins that are not trained on, at least and at most, on all of its ranks."""
+    told = [idle_steps(seen) for seen in epoch.ranks.values()]
+    known = [each for each in told if each is not None]
+    if len(known) < len(told) or not known:
+        return None
+    return max(least for least, _ in known), min(most for _, most in known)
+
+
+def _told(after: EpochView, text: str, key: str = "restart") -> Finding:
+    return after.at_loop("note", key, text)
 
 
 def _skipped(

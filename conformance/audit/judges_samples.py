@@ -3,18 +3,39 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from conformance.audit import judges_contents, judges_subsets
+from conformance.audit.excerpts import first_again, heads
+from conformance.audit.looks import ahead, looked_at
 from conformance.audit.summary import RankSeen
-from conformance.audit.view import EpochView, Finding, ascending, head, listed, samples
+from conformance.audit.view import EpochView, Finding, ascending, listed, samples
 from conformance.trial.words import count
-
-# So sure is an accusation that rests on chance.
-_CHANCE = 1e-6
 
 
 def judge(epoch: EpochView) -> Iterator[Finding]:
     """Findings of one epoch; what is only told has the id "note"."""
-    if not epoch.came:
-        return
+    found = list(_judged(epoch)) if epoch.came else []
+    wrong = [each for each in found if each.id != "note"]
+    if wrong and (looked_at(epoch.view) or ahead(epoch)):
+        yield _too_little(epoch, wrong[0]) if looked_at(epoch.view) else _ahead(epoch, wrong[0])
+        found = [each for each in found if each.id == "note"]
+    yield from found
+
+
+def _too_little(epoch: EpochView, wrong: Finding) -> Finding:
+    """A batch that is looked at before training may be the same on all ranks: nothing is learnt from it."""
+    steps = max(seen.steps for seen in epoch.ranks.values())
+    told = f"too little was seen to judge it, as the loop left it after {count(steps, 'step')}"
+    return _note(epoch, "looked-at", f"{told}. It is wrong if that is trained on: {wrong.sentence}")
+
+
+def _ahead(epoch: EpochView, wrong: Finding) -> Finding:
+    """A rank that looks at a batch first is an epoch ahead, as far as a record tells."""
+    who = listed([epoch.view.who(rank) for rank in ahead(epoch)], 3)
+    told = f"{who} looked at a batch first, so that ranks can't be compared epoch by epoch"
+    return _note(epoch, "out-of-step", f"{told}. It is wrong if they had this one together: {wrong.sentence}")
+
+
+def _judged(epoch: EpochView) -> Iterator[Finding]:
     if epoch.view.has_own_datasets:
         yield from _apart(epoch)
         return
@@ -28,7 +49,8 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
         return
     explained = list(_everything(epoch))
     if not explained and not _apart_from_each_other(epoch):
-        explained = list(_twice_sharded(epoch)) or list(_seeds(epoch)) or list(_padding(epoch))
+        explained = list(judges_subsets.judge(epoch)) or list(_twice_sharded(epoch))
+        explained = explained or list(_seeds(epoch)) or list(_padding(epoch))
     yield from explained
     if not explained:
         yield from _again(epoch)
@@ -102,7 +124,7 @@ def _everything(epoch: EpochView) -> Iterator[Finding]:
     times = max(1, workers) * max(1, ranks)
     if epoch.view.by_content and (epoch.came < 2 or max(epoch.histogram) > times):
         # A reader has equal contents among its own: then readers may have them in common as well.
-        yield _equal_contents(epoch)
+        yield judges_contents.judge(epoch)
         return
     if workers:
         who = "every worker of every rank" if ranks else f"every worker{' of a rank' if len(seen) > 1 else ''}"
@@ -110,7 +132,7 @@ def _everything(epoch: EpochView) -> Iterator[Finding]:
             "WORK-3",
             "all-read-all",
             f"each sample came {count(times, 'time')}: {who} read all of them",
-            excerpt=_excerpt(epoch),
+            excerpt=first_again(epoch),
             advice="let each worker take its part: reference.split(...), or get_worker_info() and the rank",
             epochs=(epoch.key,),
             worst=9,
@@ -141,23 +163,7 @@ def _at(epoch: EpochView, key: str, text: str, worst: int) -> Finding:
     if epoch.view.iterable:
         advice = "let each rank take its part of the dataset"
     at = epoch.view.at_dataset if epoch.view.iterable else epoch.view.at_loader
-    return at(_clause(epoch), key, text, excerpt=_heads(epoch), advice=advice, epochs=(epoch.key,), worst=worst)
-
-
-def _heads(epoch: EpochView, most: int = 3) -> tuple[str, ...]:
-    """How the epoch begins on some ranks."""
-    lines = [f"{epoch.view.who(rank)}: {head(seen)}" for rank, seen in list(epoch.ranks.items())[:most]]
-    if epoch.view.by_content:
-        named = "ids= of record()" if epoch.view.facts.get("kind") == "wrapped" else "--id-field F"
-        lines.append(f"(hashes of contents: {named} shows a field instead)")
-    return tuple(lines)
-
-
-def _excerpt(epoch: EpochView) -> tuple[str, ...]:
-    if epoch.view.by_content:
-        return _heads(epoch)
-    first = epoch.epoch.counts.first(2, limit=1) if epoch.epoch.counts.total else []
-    return (epoch.lines_of(first[0]) if first else ()) or _heads(epoch)
+    return at(_clause(epoch), key, text, excerpt=heads(epoch), advice=advice, epochs=(epoch.key,), worst=worst)
 
 
 def _twice_sharded(epoch: EpochView) -> Iterator[Finding]:
@@ -176,7 +182,7 @@ def _twice_sharded(epoch: EpochView) -> Iterator[Finding]:
                 "PART-2",
                 "sharded-twice",
                 text,
-                excerpt=_heads(epoch),
+                excerpt=heads(epoch),
                 advice="shard once: in the sampler, in the dataset, or by a library's prepare()",
                 epochs=(epoch.key,),
                 worst=9,
@@ -198,7 +204,7 @@ def _seeds(epoch: EpochView) -> Iterator[Finding]:
         "ORDER-4",
         "other-seeds",
         text,
-        excerpt=_excerpt(epoch),
+        excerpt=first_again(epoch),
         advice="give the sampler of every rank one and the same seed",
         epochs=(epoch.key,),
         worst=9,
@@ -216,7 +222,7 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
     if not epoch.whole or epoch.histogram.get(0, 0):
         return
     # A rank's own repeats make no ranks equal.
-    if any(_within_a_rank(epoch, index) for index in epoch.epoch.counts.first(2)):
+    if any(epoch.within_a_rank(index) for index in epoch.epoch.counts.first(2)):
         return
     text = f"{samples(extra)} came twice, so that all ranks have equally many"
     if not epoch.evaluation:
@@ -226,25 +232,20 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
         "PART-1",
         "padded-evaluation",
         f"{text}: in an evaluation they count twice",
-        excerpt=_excerpt(epoch),
+        excerpt=first_again(epoch),
         advice="evaluate without padding (each rank its own part, uneven), or drop the repeats before the metric",
         worst=6,
     )
-
-
-def _within_a_rank(epoch: EpochView, index: int) -> bool:
-    ranks = [rank for rank, _, _ in epoch.view.group.witnesses.of(epoch.key, index)]
-    return len(set(ranks)) < len(ranks) and epoch.copies == 1
 
 
 def _again(epoch: EpochView) -> Iterator[Finding]:
     if not epoch.again:
         return
     if epoch.view.by_content:
-        yield _equal_contents(epoch)
+        yield judges_contents.judge(epoch)
         return
     first = epoch.epoch.counts.first(2)
-    readers = len(epoch.ranks) > 1 and not any(_within_a_rank(epoch, index) for index in first)
+    readers = len(epoch.ranks) > 1 and not any(epoch.within_a_rank(index) for index in first)
     if readers and _apart_from_each_other(epoch):
         yield _note(epoch, "again", f"{samples(epoch.again)} came to several processes: right if they are no ranks")
         return
@@ -254,33 +255,8 @@ def _again(epoch: EpochView) -> Iterator[Finding]:
         _clause(epoch),
         "again",
         f"{samples(epoch.again)} of {epoch.came:,} came {where}: {which}",
-        excerpt=_excerpt(epoch),
+        excerpt=first_again(epoch),
         advice="look at the sampler, or at how the dataset is cut into shards",
-        epochs=(epoch.key,),
-        worst=8,
-    )
-
-
-def _equal_contents(epoch: EpochView) -> Finding:
-    """Contents that came again: a fault only if it can't be that the dataset holds them twice."""
-    by_content: dict[int, list[tuple[int, int]]] = {}
-    for row in epoch.view.group.witnesses.of_epoch(epoch.key).tolist():
-        by_content.setdefault(row[0], []).append((row[3], row[4]))
-    several = [readers for readers in by_content.values() if len(readers) > 1]
-    apart = sum(len(set(readers)) == len(readers) for readers in several)
-    readers = sum(len([1 for worker in seen.workers.values() if worker.rows]) for seen in epoch.ranks.values())
-    chance = (1 - 1 / readers) ** len(several) if readers > 1 else 1.0
-    told = f"{samples(epoch.again)} of {epoch.came:,} have contents that came more than once"
-    if apart < len(several) or chance > _CHANCE:
-        return _note(
-            epoch, "equal-contents", f"{told}: equal samples, or one read again; --id-field or ids= tells them apart"
-        )
-    return epoch.view.at_dataset(
-        _clause(epoch),
-        "again",
-        f"{told}, each time from another reader: the parts of workers or ranks overlap",
-        excerpt=_heads(epoch),
-        advice="let the parts of the dataset that workers and ranks read be disjoint",
         epochs=(epoch.key,),
         worst=8,
     )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from conformance.audit.looks import looked_at
 from conformance.audit.summary import RankSeen
 from conformance.audit.view import EpochView, Finding, View, listed, samples
 from conformance.trial.words import count
@@ -225,19 +226,15 @@ def _overlap(view: View) -> Iterator[Finding]:
             continue
         them = View((file, line, number), other, view.summary, view.same)
         which = ", ".join(map(str, some or [])) + (", ..." if shared > len(some or []) else "")
-        text = f"{samples(shared)} are in this loader and in that of line {line}: {which}"
-        apart = _evaluates(view) != _evaluates(them)
-        if same or not apart:
+        where = f"that of line {line}" if (file, line) != view.key[:2] else "an earlier one of this line"
+        text = f"{samples(shared)} are in this loader and in {where}: {which}"
+        if same or view.evaluates == them.evaluates or looked_at(view) or looked_at(them):
             yield view.at_loader("note", "overlap", text)
         else:
             advice = "split the indices once, into parts that have none in common"
             yield view.at_loader(
                 "SPLIT", "overlap", f"{text}; one is trained on, the other evaluates", advice=advice, worst=8
             )
-
-
-def _evaluates(view: View) -> bool:
-    return all(epoch.evaluation for epoch in view.epochs())
 
 
 def _names(view: View) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from conformance.audit.resumed import joints, number_of
+from conformance.audit.resumed import begun
 from conformance.audit.summary import Epoch, EpochKey, RankSeen
 from conformance.audit.view import EpochView, View, epoch_name
 
@@ -67,7 +67,7 @@ def picture(view: View, wanted: Sequence[EpochKey] = ()) -> Picture:
     keys = sorted(view.group.epochs)
     rest = [key for key in keys if key not in wanted]
     shown = sorted([*dict.fromkeys(wanted), *rest][:_EPOCHS])
-    goes_on = {before: after for before, after in joints(view.group) if _is_one(view, before, after)}
+    goes_on = {before: after for after, before in begun(view.group).items()}
     # Both parts are one strip, at the place of the first.
     shown = sorted({*shown, *(before for before, after in goes_on.items() if after in shown)} - {*goes_on.values()})
     strips = tuple(_joint(view, key, goes_on[key]) if key in goes_on else _alone(view, key) for key in shown)
@@ -78,12 +78,6 @@ def _alone(view: View, key: EpochKey) -> Strip:
     return _strip(
         view, EpochView(view, key, view.group.epochs[key]), view.group.witnesses.of_epoch(key), epoch_name(key)
     )
-
-
-def _is_one(view: View, before: EpochKey, after: EpochKey) -> bool:
-    """Whether the first epoch of a start is the rest of the one in which the start before it had ended."""
-    first, rest = view.group.epochs[before], view.group.epochs[after]
-    return not first.whole and number_of(rest) in (None, number_of(first))
 
 
 def _joint(view: View, before: EpochKey, after: EpochKey) -> Strip:

@@ -4,7 +4,7 @@ Then what did not come is not missing, and len() says no lie. A restart in one r
 one whose first part was not recorded, too little was seen.
 """
 
-from conformance.audit.summary import Epoch, EpochKey, Group
+from conformance.audit.summary import Epoch, EpochKey, Group, RankSeen
 
 
 def why_resumed(group: Group, key: EpochKey) -> str:
@@ -36,6 +36,37 @@ def joints(group: Group) -> list[tuple[EpochKey, EpochKey]]:
         if before and after:
             found.append((before[-1], after[0]))
     return found
+
+
+def goes_on(group: Group, before: EpochKey, after: EpochKey) -> bool:
+    """Whether the first epoch of a start is the one in which the start before it had ended."""
+    first, rest = group.epochs[before], group.epochs[after]
+    return not first.whole and number_of(rest) in (None, number_of(first))
+
+
+def begun(group: Group) -> dict[EpochKey, EpochKey]:
+    """Of each epoch that a restart took up or began again: its last part before that."""
+    return {after: before for before, after in joints(group) if goes_on(group, before, after)}
+
+
+def first_parts(group: Group) -> dict[EpochKey, EpochKey]:
+    """Of each epoch that a restart took up or began again: the first of its parts."""
+    found: dict[EpochKey, EpochKey] = {}
+    for after, before in sorted(begun(group).items()):
+        found[after] = found.get(before, before)
+    return found
+
+
+def idle_steps(seen: RankSeen) -> tuple[int, int] | None:
+    """How many steps an epoch has before the first one that is trained on: at least, and at most. None if nobody knows.
+
+    The loop's optimizer steps are what tells it: between two of them lie as many steps as gradients are accumulated.
+    """
+    told = seen.facts.get("stepped")
+    if not isinstance(told, list) or len(told) < 2:
+        return None
+    first, second = told[:2]
+    return max(0, 2 * first - second), first - 1
 
 
 def number_of(epoch: Epoch) -> int | None:

@@ -76,6 +76,11 @@ class RankSeen:
         """Whether the loop read the epoch to its end, and all of it is known."""
         return self.how == "whole" and not self.unread
 
+    @property
+    def only_looked_at(self) -> bool:
+        """Whether the loop left it after its first step, as one does that looks at a batch before the training."""
+        return self.how == "left" and self.steps == 1
+
 
 @dataclass
 class Epoch:

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.audit import judges_order, judges_restarts, judges_samples, judges_steps
+from conformance.audit import judges_order, judges_restarts, judges_samples, judges_steps, judges_subsets
 from conformance.audit.gather import Progress, gather
-from conformance.audit.summary import GroupKey, Process, Summary
-from conformance.audit.view import EpochView, Finding, View, epoch_name, listed
+from conformance.audit.resumed import first_parts
+from conformance.audit.summary import EpochKey, GroupKey, Process, Summary
+from conformance.audit.view import EpochView, Finding, View, epoch_name, joined, listed
 from conformance.trial.words import count
 
 EXIT_NOTHING_FOUND, EXIT_FINDINGS, EXIT_NOTHING_RECORDED = 0, 1, 3
@@ -97,6 +98,7 @@ def _judged(view: View) -> Judged:
     found += judges_order.judge(view)
     found += judges_restarts.judge(view)
     found += judges_steps.judge_view(view)
+    found += judges_subsets.judge_view(view)
     findings = sorted((each for each in found if each.id != NOTE), key=lambda each: (-each.worst, each.id, each.key))
     return Judged(
         view.key,
@@ -148,11 +150,20 @@ def _title(view: View) -> str:
 
 
 def _size(view: View) -> list[str]:
-    most = max((epoch.came for epoch in view.epochs()), default=0)
+    most = _most(view)
     if view.expected is not None and not view.by_content:
         return [count(view.expected, "sample") if view.expected < 1000 else f"{view.expected:,} samples"]
     different = "different sample" if most == 1 else "different samples"
     return [f"{most:,} {different}"] if most else []
+
+
+def _most(view: View) -> int:
+    """The most different samples of an epoch, whose parts before and after a restart are one."""
+    first = first_parts(view.group)
+    parts: dict[EpochKey, list[EpochView]] = {}
+    for epoch in view.epochs():
+        parts.setdefault(first.get(epoch.key, epoch.key), []).append(epoch)
+    return max((joined(view, some).came for some in parts.values()), default=0)
 
 
 def _readers(view: View) -> str:

@@ -103,6 +103,11 @@ class View:
         return max([0, *(sum(worker >= 0 and each.rows > 0 for worker, each in one.workers.items()) for one in seen)])
 
     @property
+    def evaluates(self) -> bool:
+        """Whether all its epochs are evaluations."""
+        return bool(self.group.epochs) and all(epoch.evaluation for epoch in self.epochs())
+
+    @property
     def file(self) -> str:
         """The file where it was made."""
         return self.key[0]
@@ -200,6 +205,11 @@ class EpochView:
         facts = [seen.facts for seen in self.epoch.ranks.values()]
         return all(bool(one.get("no_grad") or one.get("eval")) for one in facts)
 
+    def within_a_rank(self, index: int) -> bool:
+        """Whether a sample that came again did so on one rank, as far as that is kept."""
+        ranks = [rank for rank, _, _ in self.view.group.witnesses.of(self.key, index)]
+        return len(set(ranks)) < len(ranks) and self.copies == 1
+
     @property
     def name(self) -> str:
         """``epoch 1``, or ``epoch 1 of start 2`` after a restart."""
@@ -222,6 +232,17 @@ class EpochView:
         told = [f"{self.view.who(rank)}{_worker(worker)}, step {step}" for rank, worker, step in rows[:most]]
         more = f", and {len(rows) - most} more" if len(rows) > most else ""
         return (f"sample {index}: {'; '.join(told)}{more}",) if told else ()
+
+
+def joined(view: View, parts: Sequence[EpochView]) -> EpochView:
+    """The parts of one epoch, which restarts took up, as one: what came of it, and its first part's ranks."""
+    if len(parts) == 1:
+        return parts[0]
+    whole = Epoch(parts[0].epoch.ranks)
+    for part in parts:
+        whole.counts.merge(part.epoch.counts)
+        whole.digests.merge(part.epoch.digests)
+    return EpochView(view, parts[0].key, whole)
 
 
 def epoch_name(key: EpochKey) -> str:

@@ -18,7 +18,8 @@ from conformance.watch.datasets import base_indices
 from conformance.watch.identity import ids_of
 from conformance.watch.keys import leave_keys
 from conformance.watch.lines import users_frame
-from conformance.watch.watching import watching
+from conformance.watch.stepping import follow
+from conformance.watch.watching import tapped, watching
 
 # Under this name a tapped iterator holds its Delivery, and a loader that is read ahead what was read but not yet taken.
 HERE = "_loaderspec"
@@ -89,8 +90,10 @@ class Delivery:
         self._held: Held | None = loader.__dict__.get(HELD)
         if self._held is not None:
             self._held.begin(self)
+        self._stepped: list[int] = []
         _open.add(self)
         _end_at_exit()
+        follow(_note_step)
 
     def workers(self, started: list[Any]) -> None:
         """The workers of this epoch run: leave the key where each of them finds it."""
@@ -126,6 +129,11 @@ class Delivery:
         """A worker's batch came and was thrown away by a library."""
         watching().recorder.say("skipped", {"loader": self.loader, "epoch": self.epoch, "worker": worker})
 
+    def stepped(self) -> None:
+        """An optimizer made a step. After how many batches the first two of them come says which ones are skipped."""
+        if len(self._stepped) < 2 and self._came not in (0, *self._stepped) and self._process == os.getpid():
+            self._stepped.append(self._came)
+
     def died(self, worker: int, why: str) -> None:
         """A worker is no more."""
         told = {"loader": self.loader, "epoch": self.epoch, "worker": worker, "why": why}
@@ -147,6 +155,9 @@ class Delivery:
                 how = "whole"
             if how == "left":
                 place = place or place_in(users_frame(sys._getframe(1)))
+            if self._stepped:
+                told = {"loader": self.loader, "epoch": self.epoch, "at": self._stepped}
+                watching().recorder.say("stepped", told)
             watching().recorder.end_of_epoch(self.loader, self.epoch, how, place)
 
     def stops(self) -> bool:
@@ -159,6 +170,12 @@ class Delivery:
             self.finish("left")
         except Exception:  # the interpreter is going, and the record with it
             return
+
+
+@tapped
+def _note_step() -> None:
+    for each in list(_open):
+        each.stepped()
 
 
 def end_all(how: str = "left") -> None:

@@ -1,9 +1,11 @@
-"""The ranks of `check`: decides how a target is read in as many processes as there are ranks.
+"""The ranks of `check`: decides how a target is read on one of them.
 
-`python -m conformance.watch.ranks` imports torch once, and takes a set-up a line from its input: a JSON object with
-`target`, `folder`, `port`, `patience` in seconds and the fields of SetUp. It forks a process a rank, which imports the
-target, makes its loaders and reads each to its end in each epoch, and answers with a line: a list of the reasons why
-ranks failed, the parameters of the target, and how many samples its first loader's dataset has (None if that can't be
+`python -m conformance.watch.ranks` is one rank's program: each rank has one, as under a launcher each has an
+interpreter of its own, in which hash() is another. It imports torch once, says "ready", and takes a set-up a line from
+its input: a JSON object with `target`, `rank`, `folder`, `port`, `patience` in seconds and the `deadline` that follows
+from it, `meeting` (a folder that all ranks share) and the fields of SetUp. It forks a process, which imports the
+target, makes its loaders and reads each to its end in each epoch, and answers with a line: when that ended, the reason
+why it failed, the parameters of the target, and how many samples its first loader's dataset has (None if that can't be
 made less).
 """
 
@@ -11,7 +13,6 @@ import json
 import os
 import signal
 import sys
-import tempfile
 import time
 import traceback
 from typing import Any
@@ -21,6 +22,7 @@ from conformance.watch.options import FOLDER, OPTIONS
 from conformance.watch.targets import SetUp, Unfit, imported, loaders, parameters, shortable, shorten
 from conformance.watch.watching import unwatched
 
+READY = "ready"
 # After its deadline a rank is given this many seconds to leave its loop, before it is killed.
 _GRACE = 10.0
 _LOOK = 0.02
@@ -33,55 +35,47 @@ def main() -> None:
 
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what the target prints is no answer
+    print(READY, file=answers, flush=True)
     for line in sys.stdin:
         asked = json.loads(line)
-        where = {name: asked.pop(name) for name in ("target", "folder", "port", "patience")}
+        names = ("target", "rank", "folder", "port", "patience", "deadline", "meeting")
+        where = {name: asked.pop(name) for name in names}
         print(json.dumps(_run(where, SetUp(**asked))), file=answers, flush=True)
 
 
 def _run(where: dict[str, Any], setup: SetUp) -> dict[str, Any]:
-    """Read the target on all ranks, and say what it is, and why those failed that did."""
-    where["deadline"] = time.time() + where["patience"]
-    with tempfile.TemporaryDirectory() as meeting:
-        started = {}
-        for rank in range(setup.world_size):
-            pid = os.fork()
-            if pid == 0:
-                _rank(rank, where, setup, meeting)  # does not come back
-            started[pid] = rank
-        ends = _waited(started, meeting, where["deadline"] + _GRACE)
-        # The first reason is not that another rank has gone.
-        failed = [reason for _, reason, _ in sorted(ends, key=lambda end: end[0]) if reason]
-        about = next((about for _, _, about in ends if about), {})
-        return {"failed": failed, **about}
-
-
-End = tuple[float, str, dict[str, Any]]  # when, why it failed or "", about the target
-
-
-def _waited(started: dict[int, int], meeting: str, until: float) -> list[End]:
-    ends = []
-    while started:
-        for pid, rank in list(started.items()):
-            if time.time() > until:
-                os.kill(pid, signal.SIGKILL)
-            if os.waitpid(pid, os.WNOHANG)[0]:
-                del started[pid]
-                ends.append(_end(rank, meeting))
-                if ends[-1][1]:
-                    # The others may wait for this one in a collective forever.
-                    until = min(until, time.time() + _GRACE)
+    """Read the target on this rank, and say how that ended."""
+    pid = os.fork()
+    if pid == 0:
+        _rank(where["rank"], where, setup, where["meeting"])  # does not come back
+    until = where["deadline"] + _GRACE
+    while not os.waitpid(pid, os.WNOHANG)[0]:
+        if time.time() > until:
+            os.kill(pid, signal.SIGKILL)
+        elif until > time.time() + _GRACE and _one_failed(where["meeting"]):
+            # This one may wait for that one in a collective forever.
+            until = time.time() + _GRACE
         time.sleep(_LOOK)
-    return ends
+    return _end(where["rank"], where["meeting"])
 
 
-def _end(rank: int, meeting: str) -> End:
+def _one_failed(meeting: str) -> bool:
+    """Whether a rank has ended that could not read the target."""
+    return any(name.startswith("failed-") for name in os.listdir(meeting))
+
+
+def _end(rank: int, meeting: str) -> dict[str, Any]:
+    """How a rank ended, which it wrote down unless it was killed."""
     path = os.path.join(meeting, f"end-{rank}")
-    if not os.path.exists(path):
-        return time.time(), f"rank {rank} was killed, or did not end", {}
-    with open(path) as file:
-        when, reason, about = json.load(file)
-    return when, reason, about
+    if os.path.exists(path):
+        with open(path) as file:
+            ended: dict[str, Any] = json.load(file)
+    else:
+        ended = {"when": time.time(), "reason": f"rank {rank} was killed, or did not end", "about": {}}
+    if ended["reason"]:
+        with open(os.path.join(meeting, f"failed-{rank}"), "w"):
+            pass
+    return ended
 
 
 def _rank(rank: int, where: dict[str, Any], setup: SetUp, meeting: str) -> None:
@@ -112,7 +106,7 @@ def _hint(error: BaseException) -> str:
 def _leave(rank: int, meeting: str, reason: str, about: dict[str, Any]) -> None:
     draft = os.path.join(meeting, f"draft-{rank}")
     with open(draft, "w") as file:
-        json.dump([time.time(), reason, about], file)
+        json.dump({"when": time.time(), "reason": reason, "about": about}, file)
     from conformance.records.writer import open_record
     from conformance.watch.delivery import end_all
 

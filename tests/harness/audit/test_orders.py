@@ -48,6 +48,18 @@ def test_an_evaluation_may_have_one_order(tmp_path: Path) -> None:
     assert [] == found(verdict)
 
 
+def test_a_batch_that_is_looked_at_first_repeats_no_order(tmp_path: Path) -> None:
+    """The loop leaves the epoch, then reads it; on one rank alone, or a few steps on all."""
+    first, second = shuffled(0, set_epoch=0), shuffled(1, set_epoch=1)
+    for name, steps, ranks in (("one-step", 1, (0, 1)), ("some", 4, (0, 1)), ("rank-0", 1, (0,))):
+        for rank in range(2):
+            looked = [whole(first[rank]["steps"][:steps], how="left", set_epoch=0)] if rank in ranks else []
+            start(tmp_path / name, [*looked, first[rank], second[rank]], rank, 2, length=40)
+        assert [] == found(audited(tmp_path / name)), name
+    looked, again = (whole(first[0]["steps"][:6], how="left", set_epoch=0) for _ in range(2))
+    assert [("ORDER-6", "same-order")] == found(audited(job(tmp_path / "never-set", [[looked, again]])))
+
+
 def test_few_samples_may_come_in_one_order_by_chance(tmp_path: Path) -> None:
     """Three samples have six orders."""
     verdict = audited(job(tmp_path, [[whole([[2, 0], [1]])] * 2], length=3, shuffle=True))

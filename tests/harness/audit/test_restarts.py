@@ -72,3 +72,113 @@ def test_what_a_restart_skipped_is_counted_on_each_rank(tmp_path: Path) -> None:
     steps, missing = finding.excerpt
     assert "4 steps on each of 2 ranks came before the restart" == steps
     assert "in neither: 32, 33, 34, 35, 36, 37, ..." == missing
+
+
+A, B, C = (cut(order(40, seed), 4) for seed in range(3))
+
+
+def begun(steps: list[list[int]], done: int) -> dict[str, object]:
+    """An epoch that the job left after some steps, as it was preempted."""
+    return whole(steps[:done], how="left")
+
+
+def starts(folder: Path, *of: list[dict[str, object]], **loader: object) -> Path:
+    """The starts of a job, one after the other."""
+    for epochs in of:
+        start(folder, epochs, **{"length": 40, "batch_size": 4, **loader})
+    return folder
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        pytest.param([[whole(A), begun(B, 6)], [whole(B), whole(C)]], id="epoch-1"),
+        pytest.param([[begun(A, 6)], [whole(A), whole(B)]], id="epoch-0"),
+        pytest.param([[begun(A, 6)], [begun(A, 8)], [whole(A), whole(B)]], id="two-restarts"),
+        pytest.param([[begun(A, 3)], [begun(A, 3)]], id="preempted-twice-at-one-step"),
+        pytest.param([[whole(A)], [whole(A), whole(B)]], id="at-the-end-of-an-epoch"),
+        pytest.param([[whole(A), whole(B)], [whole(B), whole(C)]], id="before-the-state-was-stored"),
+    ],
+)
+def test_an_epoch_that_is_read_again_after_a_restart_repeats_no_order(tmp_path: Path, of: list[list[object]]) -> None:
+    """It is the epoch that was interrupted, or the last one, and the loop skips what was done."""
+    assert [] == found(audited(starts(tmp_path, *of)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        pytest.param([[whole(A), begun(A, 3)], [whole(A), whole(A)]], id="in-each-start"),
+        pytest.param([[whole(A)], [whole(A)], [whole(A)]], id="one-epoch-in-each-of-several-starts"),
+    ],
+)
+def test_one_order_is_found_whatever_was_restarted(tmp_path: Path, of: list[list[object]]) -> None:
+    """Epochs of one start have it, or all of many starts."""
+    assert [("ORDER-6", "same-order")] == found(audited(starts(tmp_path, *of)))  # type: ignore[arg-type]
+
+
+def test_an_epoch_that_is_read_again_has_the_random_numbers_that_it_had(tmp_path: Path) -> None:
+    """It is seeded as it was; another epoch that is has a finding."""
+    told = {"random": {0: {"torch": "a"}}, "drew": ["torch"]}
+    first, other = ({**each, "facts": told} for each in (begun(A, 3), whole(A)))
+    assert [] == found(audited(starts(tmp_path / "right", [first], [other])))
+    assert [("WORK-10", "random-epochs")] == found(
+        audited(starts(tmp_path / "wrong", [{**whole(B), "facts": told}, other]))
+    )
+
+
+def test_the_parts_of_an_epoch_that_was_resumed_twice_are_one(tmp_path: Path) -> None:
+    """What came before the first restart is not missing after the second."""
+    verdict = audited(starts(tmp_path / "right", [begun(A, 3)], [begun(A[3:], 3)], [whole(A[6:]), whole(B)]))
+    assert [] == found(verdict)
+    assert "the restart went on in epoch 0 where the job had ended" in [
+        each.sentence for each in verdict.groups[0].notes
+    ]
+    wrong = starts(tmp_path / "wrong", [begun(A, 3)], [begun(A[3:], 3)], [whole(A[8:]), whole(B)])
+    (finding,) = audited(wrong).findings
+    assert "the restart skipped 8 samples of epoch 0" == finding.sentence
+
+
+@pytest.mark.parametrize(
+    ("after", "stepped", "expected", "sentence"),
+    [
+        (C, [4, 5], ["RESUME-1"], "in another order, and the loop skipped its first 3 steps"),
+        (C, [4, 6], ["RESUME-1"], "in another order, and the loop skipped its first 3 steps"),
+        (C, [1, 2], [], "in another order: 12 samples came a second time"),
+        (C, [4, 8], [], "if it skips the 3 steps that were done, it skips other samples"),
+        (C, None, [], "if it skips the 3 steps that were done, it skips other samples"),
+        (B, [4, 5], [], "in the same order, and the loop skipped the 3 steps that were done"),
+        (B, [1, 2], [], "in the same order: 12 samples came a second time"),
+        (B, [5, 6], [], "3 steps were done, and the first 4 were not trained on"),
+        (B, None, [], "unless the loop skips the steps that were done"),
+    ],
+)
+def test_what_a_loop_skips_of_an_epoch_that_is_read_again_is_told(
+    tmp_path: Path, after: list[list[int]], stepped: list[int] | None, expected: list[str], sentence: str
+) -> None:
+    """In another order it skips other samples, which is seen where the steps of optimizers are recorded."""
+    again = whole(after, **({"stepped": stepped} if stepped else {}))
+    verdict = audited(starts(tmp_path, [whole(A), begun(B, 3)], [again, whole(order_of(3))]))
+    assert expected == [clause for clause, _ in found(verdict)]
+    (said,) = [each for group in verdict.groups for each in (*group.findings, *group.notes) if each.key == "restart"]
+    assert sentence in said.sentence
+
+
+def order_of(seed: int) -> list[list[int]]:
+    """An epoch of another order."""
+    return cut(order(40, seed), 4)
+
+
+def test_a_restart_that_goes_back_to_an_earlier_epoch_skips_nothing(tmp_path: Path) -> None:
+    """The state was stored before that."""
+    first = [whole(A, set_epoch=0), whole(B[:3], how="left", set_epoch=1)]
+    again = [whole(A, set_epoch=0), whole(B, set_epoch=1)]
+    assert [] == found(audited(starts(tmp_path, first, again)))
+
+
+def test_a_stream_that_went_on_has_the_samples_of_both_starts(tmp_path: Path) -> None:
+    """The title counts an epoch that was interrupted once."""
+    texts = cut([f"text {number}" for number in range(40)], 4)
+    stream = {"kind": "iterable", "ids": "content", "length": None}
+    verdict = audited(starts(tmp_path, [whole(texts[:4], how="left")], [whole(texts[4:])], **stream))
+    assert "40 different samples" in verdict.groups[0].title

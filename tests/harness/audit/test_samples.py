@@ -232,3 +232,95 @@ def test_what_is_cut_from_an_excerpt_ends_in_dots(tmp_path: Path) -> None:
     assert re.fullmatch(r" +rank 0: (\w{8} ){8}\.\.\. \| .* \.\.\.", one)
     assert len(one) <= 118
     assert "--id-field F" in hint
+
+
+def test_a_batch_that_was_only_looked_at_is_no_finding(tmp_path: Path) -> None:
+    """The loop left it at once, and trained on nothing of it as far as is known; what it trains on is judged."""
+    verdict = audited(everywhere([ALL[:1], ALL[:1]], 40, how="left")(tmp_path / "looked"))
+    assert ([], True) == (found(verdict), "looked-at" in told(verdict))
+    assert [("PART-1", "twins")] == found(audited(everywhere([ALL[:5], ALL[:5]], 40, how="left")(tmp_path / "trained")))
+    both = [whole(ALL[:1], how="left"), whole(ALL)]
+    assert [("PART-1", "twins")] == found(audited(job(tmp_path / "both", [both, both], length=40)))
+
+
+def split(folder: Path, *parts: tuple[list[int], list[list[int]]], **more: Any) -> Path:
+    """A job of which each rank has a subset of 24 samples, and what it read of it."""
+    for rank, (subset, steps) in enumerate(parts):
+        facts = {"length": 24, "subset": len(subset), "subset_print": str(sorted(subset)), "batch_size": 3, **more}
+        start(folder, [whole(steps)], rank, len(parts), **facts)
+    return folder
+
+
+HALVES = [order(24, seed)[:12] for seed in (1, 2)]
+EVENS, ODDS = list(range(0, 24, 2)), list(range(1, 24, 2))
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected", "sentence"),
+    [
+        pytest.param(
+            [(half, cut(half[rank::2], 3)) for rank, half in enumerate(HALVES)],
+            [("PART-1", "other-subsets")],
+            "ranks were given different subsets: 1 sample came to several ranks, and 13 of the dataset's 24 to none",
+            id="shares-of-different-splits",
+        ),
+        pytest.param(
+            [(half, cut(half[:6], 3)) for half in (EVENS, ODDS)],
+            [("PART-2", "other-subsets")],
+            "each of these is shared out among all ranks once more: 12 of the dataset's 24 to none",
+            id="shares-of-parts",
+        ),
+        pytest.param(
+            [(part, cut(part, 3)) for part in (order(24, 1)[:18], order(24, 2)[:18])],
+            [("PART-1", "other-subsets")],
+            "right only if each rank trains a model of its own",
+            id="different-splits",
+        ),
+        pytest.param([(half, cut(half, 3)) for half in (EVENS, ODDS)], [], "", id="parts"),
+        pytest.param([(half, cut(half, 3)) for half in ([*EVENS, 1], [*ODDS, 0])], [], "", id="parts-that-are-padded"),
+    ],
+)
+def test_ranks_with_different_subsets_are_told_by_their_cause(
+    tmp_path: Path, parts: list[tuple[list[int], list[list[int]]]], expected: list[tuple[str, str]], sentence: str
+) -> None:
+    """A split that each rank made by itself, unless each has its part."""
+    verdict = audited(split(tmp_path, *parts))
+    assert expected == found(verdict)
+    assert all(sentence in finding.sentence for finding in verdict.findings), verdict.findings
+
+
+def test_what_one_rank_evaluates_and_another_trains_on_is_found(tmp_path: Path) -> None:
+    """Each split by itself, so that no rank has a sample in both of its own."""
+    for rank in range(2):
+        recorder = start(tmp_path, [], rank, 2, close=False)
+        numbers = order(24, rank)
+        for line, part, how in ((9, numbers[:16], {}), (10, numbers[16:], {"no_grad": True, "eval": True})):
+            facts = {"length": 24, "subset": len(part), "subset_print": str(sorted(part)), "ids": "index"}
+            number = recorder.loader({"file": "train.py", "line": line, "kind": "map", **facts})
+            epoch = recorder.epoch(number, how)
+            recorder.batch(number, epoch, part[rank::2], None)
+            recorder.end_of_epoch(number, epoch, "whole")
+        recorder.close()
+    splits = [finding for finding in audited(tmp_path).findings if finding.id == "SPLIT"]
+    assert [("other-splits", 10)] == [(finding.key, finding.line) for finding in splits]
+    assert "they were given different subsets" in splits[0].sentence
+
+
+def shards(seeds: list[int], copies: int = 1) -> list[list[Any]]:
+    """What 4 readers get of 96 texts, of which each shuffled 24 shards by its own seed; shards may hold equal texts."""
+    parts = [order(24, seed)[reader::4] for reader, seed in enumerate(seeds)]
+    return [cut([f"text {shard // copies} {row}" for shard in part for row in range(4)], 4) for part in parts]
+
+
+def of_readers(folder: Path, *epochs: list[list[Any]]) -> Path:
+    """A stream of 2 ranks with 2 workers, and what each reader got in each epoch."""
+    ranks = [[of_workers(parts[2 * rank : 2 * rank + 2]) for parts in epochs] for rank in range(2)]
+    return job(folder, ranks, kind="iterable", ids="content", batch_size=4, drop_last=False)
+
+
+def test_contents_that_come_again_in_one_epoch_and_not_in_another_are_no_equal_samples(tmp_path: Path) -> None:
+    """Equal samples come again in every epoch, whoever gets them."""
+    wrong = of_readers(tmp_path / "wrong", shards([1, 2, 3, 4]), shards([5, 6, 7, 8]))
+    assert [("WORK-3", "again")] == found(audited(wrong))
+    right = of_readers(tmp_path / "right", shards([1] * 4, copies=2), shards([2] * 4, copies=2))
+    assert ([], {"equal-contents"}) == (found(audited(right)), told(audited(right)))

@@ -193,3 +193,18 @@ def test_what_a_run_was_limited_to_is_told_in_its_words(tmp_path: Path) -> None:
     recorder.say("limit", {"seconds": 20.0})
     recorder.close()
     assert "the run was limited to 20 seconds: what comes later is not judged" in audited(tmp_path).notes
+
+
+def test_a_loader_that_shares_samples_with_an_earlier_one_of_its_line_says_so(tmp_path: Path) -> None:
+    """A curriculum makes a loader in each of its phases."""
+    recorder = start(tmp_path, [], close=False)
+    for phase in (1, 2):
+        shared = [{"loader": 1, "shared": 4, "same": False, "some": [0]}] if phase == 2 else []
+        facts = {"file": "train.py", "line": 9, "kind": "map", "ids": "index", "length": 8, "subset": 4 * phase}
+        number = recorder.loader({**facts, "subset_print": str(phase), "overlap": shared})
+        epoch = recorder.epoch(number, {})
+        recorder.batch(number, epoch, list(range(4 * phase)), None)
+        recorder.end_of_epoch(number, epoch, "whole")
+    recorder.close()
+    said = [note.sentence for group in audited(tmp_path).groups for note in group.notes if note.key == "overlap"]
+    assert ["4 samples are in this loader and in an earlier one of this line: 0, ..."] == said

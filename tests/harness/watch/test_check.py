@@ -18,6 +18,7 @@ CHECKED = {
     "numpy_augment:make_loader": (SetUp(world_size=1, num_workers=2), ["WORK-8"]),
     "stream_workers:lines": (SetUp(world_size=2, num_workers=1), ["WORK-3"]),
     "seeds_differ:make_loader": (SetUp(world_size=2), ["ORDER-4"]),
+    "hash_seed:make_loader": (SetUp(world_size=2), ["ORDER-4"]),
     "right_stream:make_loader": (SetUp(world_size=3, num_workers=2), []),
     "right_equal_contents:make_loader": (SetUp(world_size=2, num_workers=2), []),
     "right_subset_of_rank:make_loader": (SetUp(world_size=3), []),

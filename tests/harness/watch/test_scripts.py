@@ -25,6 +25,7 @@ BROKEN = {
     "length_grouped": (2, "ORDER-4", 37),
     "overlapping_split": (1, "SPLIT", 10),
     "seeds_differ": (2, "ORDER-4", 13),
+    "shards_shuffled_apart": (2, "WORK-3", 16),
     "length_lies": (2, "COUNT-4", 21),
     "accumulation_tail": (1, "PART-8", 12),
     "worker_dies": (1, "COUNT-7", 19),
@@ -36,6 +37,7 @@ RIGHT = {
     "right_ddp": 2,
     "right_equal_contents": 2,
     "right_files_of_rank": 2,
+    "right_look_first": 2,
     "right_peek": 1,
     "right_resumed": 1,
     "right_sanity_batches": 1,
@@ -45,8 +47,14 @@ RIGHT = {
     "right_trainer": 2,
     "right_weighted": 1,
 }
-# What is tested by itself, below.
-APART = {"resume_skips"}
+# What is tested by itself: the starts below, a split of each rank's own, and what only `check` can see here, as these
+# ranks are forked from one interpreter.
+STARTED_TWICE = {
+    "resume_skips": [("RESUME-1", "resume_skips.py:22")],
+    "resume_reshuffles": [("RESUME-1", "resume_reshuffles.py:21")],
+    "right_resume_replays": [],
+}
+APART = {*STARTED_TWICE, "splits_differ", "hash_seed"}
 
 
 def needs(script: str) -> None:
@@ -76,12 +84,21 @@ def test_a_right_script_gets_no_finding(script: str, started: Jobs, tmp_path: Pa
     assert [] == found(verdict), shown(verdict)
 
 
-def test_a_restart_that_skips_is_found(started: Jobs, tmp_path: Path) -> None:
+@pytest.mark.parametrize("script", STARTED_TWICE)
+def test_a_restart_is_judged_by_what_the_job_had(script: str, started: Jobs, tmp_path: Path) -> None:
     """The second start goes on in the folder of the first."""
     checkpoint = str(tmp_path / "checkpoint.json")
     for _ in range(2):
-        assert [0] == started.run(SCRIPTS / "resume_skips.py", tmp_path / "record", words=[checkpoint])
-    assert [("RESUME-1", "resume_skips.py:22")] == found(judged(tmp_path / "record"))
+        assert [0] == started.run(SCRIPTS / f"{script}.py", tmp_path / "record", words=[checkpoint])
+    verdict = judged(tmp_path / "record")
+    assert STARTED_TWICE[script] == found(verdict), shown(verdict)
+
+
+def test_a_split_of_each_ranks_own_is_found(started: Jobs, tmp_path: Path) -> None:
+    """In training, and by what is evaluated: some of it another rank trains on."""
+    assert [0, 0] == started.run(SCRIPTS / "splits_differ.py", tmp_path, 2)
+    places = {(clause, place) for clause, place in found(judged(tmp_path))}
+    assert {("PART-1", "splits_differ.py:12"), ("SPLIT", "splits_differ.py:13")} <= places
 
 
 def test_every_script_is_tested() -> None:
