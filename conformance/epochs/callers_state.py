@@ -1,0 +1,44 @@
+"""Chapter 3, the caller's random numbers: the judges of ORDER-10 and ORDER-11."""
+
+from conformance.contract import Claims
+from conformance.loader.judging import usable
+from conformance.loader.scenario import Scenario
+from conformance.trace import Trace
+from conformance.trial.clause import Finding, Verdict, clause
+from conformance.trial.words import count
+
+
+@clause("ORDER-10", floor=20, also="workers")
+def does_not_reseed(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A global generator does not end in one state whatever state it had before."""
+    return _global_state(trace, reseeded=True)
+
+
+@clause("ORDER-11", level="SHOULD", floor=20)
+def does_not_draw(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """A global generator is where it was."""
+    return _global_state(trace, reseeded=False)
+
+
+def _global_state(trace: Trace, reseeded: bool) -> Verdict:
+    variant = trace.variant("random-state")
+    if variant is None or not usable(trace.main) or not usable(variant):
+        return None
+    for one, other in zip(trace.main.ranks, variant.ranks, strict=True):
+        for here, there in zip(one.random_states, other.random_states, strict=False):
+            forgotten = here.before != there.before and here.after == there.after
+            moved = here.after != here.before
+            if moved and forgotten == reseeded:
+                return [_disturbed(one.rank, here.library, reseeded, count(len(one.epochs), "epoch"))]
+    return []
+
+
+def _disturbed(rank: int, library: str, reseeded: bool, read: str) -> Finding:
+    generator = {"random": "random", "numpy": "numpy.random", "torch": "torch"}[library]
+    if reseeded:
+        line = f"rank {rank}: {generator} ends in one and the same state, whatever it was before"
+        why = "code that drew from it before now draws other numbers, or the same ones on every rank"
+        return Finding(f"reseeds-{library}", f"{generator}'s global state as the caller left it", (line,), why)
+    line = f"rank {rank}: {generator} has moved on after {read}"
+    why = "making or reading a loader (for validation, say) then changes what the training draws"
+    return Finding(f"draws-from-{library}", f"{generator}'s global state as the caller left it", (line,), why)
