@@ -1,6 +1,6 @@
 """The families of chapters 1 to 3: map-style datasets, what must be refused, and many shuffles."""
 
-from conformance.epochs import arithmetic, callers_state, drawn, layout, order, partition, uniformity
+from conformance.epochs import batches, callers_state, counts, drawn, layout, order, partition, uniformity
 from conformance.epochs.policies import assumed
 from conformance.epochs.promises import promises
 from conformance.loader.runs import runs, twins
@@ -11,7 +11,7 @@ from conformance.trial.family import Family
 
 CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER")
 # Imported, so that they register their clauses.
-JUDGES = (arithmetic, partition, layout, order, callers_state, uniformity)
+JUDGES = (batches, counts, partition, layout, order, callers_state, uniformity)
 
 
 FAMILIES = (

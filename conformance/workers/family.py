@@ -5,11 +5,11 @@ from conformance.loader.scenario import from_code, may_fail, within
 from conformance.loader.simpler import simplified
 from conformance.loader.starting import few
 from conformance.trial.family import Family
-from conformance.workers import drawn, judges, judges_hooks, judges_life
+from conformance.workers import drawn, judges, judges_hooks, judges_iterable, judges_life
 
 CHAPTERS = ("WORK",)
 # Imported, so that they register their clauses.
-JUDGES = (judges, judges_hooks, judges_life)
+JUDGES = (judges, judges_iterable, judges_hooks, judges_life)
 
 FAMILIES = (
     Family(

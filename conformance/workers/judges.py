@@ -1,13 +1,13 @@
-"""Chapter 4, workers: the judges of WORK-1 to WORK-11, on what was delivered and on what the probe saw of each read."""
+"""Chapter 4, workers: the judges of WORK-1, 2 and 7 to 11, on what was delivered and what was seen of each read."""
 
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
 
 from conformance.contract import Claims
-from conformance.loader.judging import as_assigned, ends, listed, missing, repeated, show, usable
+from conformance.loader.judging import as_assigned, ends, show, usable
 from conformance.loader.scenario import Scenario
-from conformance.trace import Epoch, RankRun, Read, Run, Trace
+from conformance.trace import RankRun, Read, Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count
 
@@ -68,146 +68,6 @@ def reads_once(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
                 lines = (f"rank {rank.rank}: sample {index} {told}",)
                 return [Finding("read-more", "no more reads of a sample than deliveries", lines, why)]
     return []
-
-
-def _splits(claims: Claims) -> bool:
-    return claims.iterable_workers != "replicated"
-
-
-@clause("WORK-3", family="iterable", dataset="iterable", applies=_splits, floor=8)
-def split_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Over all workers and ranks each element comes once; drop_last may lose some, which is judged by WORK-5."""
-    if scenario.samples < max(1, claims.least_samples(scenario.world_size, scenario.combined_batch)):
-        return None
-    if trace.main.failed:
-        return ends(trace.main, ())
-    claim = 'iterable_workers="split" is claimed' if claims.iterable_workers else "the dataset gives each element once"
-    for position in range(scenario.epochs):
-        epochs = trace.main.epoch(position)
-        # What ranks with equal steps lose or repeat is EQUAL-2's matter.
-        evens = claims.equal_steps and scenario.world_size > 1
-        again = [] if evens and claims.policy(scenario.drop_last) == "pad" else repeated(scenario, epochs)
-        lost = [] if scenario.drop_last or evens else missing(scenario, epochs)
-        if again:
-            rank = max(rank for rank, epoch in enumerate(epochs) if again[0] in epoch.samples)
-            lines = show(epochs, {rank: f"sample {again[0]} again"})
-            return [Finding("repeated", "each element once", lines, claim)]
-        if lost:
-            lines = (*show(epochs), f"{listed(lost)}: on no rank")
-            return [Finding("lost", "each element once", lines, claim)]
-    return []
-
-
-@clause(
-    "WORK-4",
-    family="iterable",
-    dataset="iterable",
-    applies=lambda claims: claims.iterable_workers == "replicated",
-    floor=6,
-)
-def replicated_over_workers(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Each worker of each rank delivers every element once; drop_last may lose some, which is judged by WORK-5."""
-    if scenario.samples < max(1, claims.least_samples(scenario.world_size, scenario.combined_batch)):
-        return None
-    if trace.main.failed:
-        return ends(trace.main, ())
-    copies = max(1, scenario.num_workers)
-    for position in range(scenario.epochs):
-        epochs = trace.main.epoch(position)
-        for rank, epoch in enumerate(epochs):
-            counts = Counter(epoch.samples)
-            enough = 0 if scenario.drop_last else copies
-            wrong = next((each for each in range(scenario.samples) if not enough <= counts[each] <= copies), None)
-            if wrong is not None:
-                note = f"sample {wrong} came {count(counts[wrong], 'time')}"
-                why = 'iterable_workers="replicated" is claimed: each worker reads a copy of the dataset'
-                return [Finding("copies", f"each element {count(copies, 'time')}", show(epochs, {rank: note}), why)]
-    return []
-
-
-@clause("WORK-5", family="iterable", dataset="iterable", applies=lambda claims: claims.drops is None, floor=6)
-def bounded_loss_per_worker(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Under drop_last a worker loses less than one step."""
-    if not scenario.drop_last or scenario.samples == 0 or not usable(trace.main):
-        return None
-    # What is dropped for ranks to be equal is EQUAL-2's matter.
-    if claims.equal_steps and scenario.world_size > 1:
-        return None
-    workers = max(1, scenario.num_workers)
-    replicated = claims.iterable_workers == "replicated"
-    copies = workers * scenario.world_size if replicated else 1
-    limit = workers * scenario.world_size * (scenario.combined_batch - 1)
-    for position in range(scenario.epochs):
-        epochs = trace.main.epoch(position)
-        lost = _lacking(scenario, epochs, workers) if replicated else len(missing(scenario, epochs))
-        if lost > limit:
-            expected = f"at most {limit} of {scenario.samples * copies} elements dropped"
-            parts = (
-                f"{count(scenario.world_size, 'rank')} x {workers} workers"
-                if scenario.num_workers
-                else count(scenario.world_size, "rank")
-            )
-            why = f"{parts}, each drops less than a step of {scenario.combined_batch}"
-            return [Finding("dropped-too-many", expected, (*show(epochs), f"{count(lost, 'element')} dropped"), why)]
-    return []
-
-
-def _lacking(scenario: Scenario, epochs: tuple[Epoch, ...], workers: int) -> int:
-    """How many of the copies of all workers of all ranks did not come; one too many elsewhere is none of them."""
-    found = [Counter(epoch.samples) for epoch in epochs]
-    return sum(max(0, workers - counts[index]) for counts in found for index in range(scenario.samples))
-
-
-@clause("WORK-6", family="iterable", dataset="iterable", applies=lambda claims: claims.in_order, floor=6)
-def order_within_a_worker(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """What one worker read arrives in the order in which it read it."""
-    if not usable(trace.main):
-        return None
-    pairs = [(rank, epoch) for rank in trace.main.ranks for epoch in rank.epochs if len(epoch.samples) > 1]
-    for rank, epoch in pairs:
-        told = _overtaken(rank, epoch) or _not_to_be_dealt_out(epoch, max(1, scenario.num_workers))
-        if told:
-            why = "in_order: a worker's elements are not overtaken by its later ones"
-            expected = "elements in the order in which a worker read them"
-            return [Finding("worker-order", expected, (*show((epoch,), label=f"rank {rank.rank}, as "), told), why)]
-    return [] if pairs else None
-
-
-def _overtaken(rank: RankRun, epoch: Epoch) -> str:
-    each = _read_by_each(rank, epoch)
-    times = Counter(index for indices in each.values() for index in indices)
-    for process, indices in each.items():
-        # An element that several workers read, or one worker twice, can't be traced to one read.
-        mine = [index for index in indices if times[index] == 1]
-        arrived = [index for index in epoch.samples if index in mine]
-        if arrived != [index for index in mine if index in arrived]:
-            read, came = (" ".join(map(str, part)) for part in (mine, arrived))
-            return f"{f'worker {process - 1}' if process else 'the rank'} read {read}, and {came} arrived"
-    return ""
-
-
-def _not_to_be_dealt_out(epoch: Epoch, workers: int) -> str:
-    """Whether no way of dealing the elements out to the workers gives each of them ascending ones."""
-    last: list[int] = []  # of each worker
-    for index in epoch.samples:
-        # Whoever has the latest element before this one takes it: that leaves the others most room.
-        before = [at for at, latest in enumerate(last) if latest < index]
-        if before:
-            last[max(before, key=lambda at: last[at])] = index
-        elif len(last) < workers:
-            last.append(index)
-        else:
-            behind = " ".join(map(str, sorted(last, reverse=True)))
-            return f"{index} came after {behind}, and {count(workers, 'reader')} can't have read that in order"
-    return ""
-
-
-def _read_by_each(rank: RankRun, epoch: Epoch) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    for read in rank.reads:
-        if read.epoch == epoch.number:
-            found.setdefault(read.process, []).append(read.index)
-    return found
 
 
 @clause("WORK-7", family="workers", applies=_workers, floor=6)
