@@ -12,7 +12,7 @@ from conformance.clauses import CLAUSES, Clause
 from conformance.contract import CHOICES, VALUES, Claims
 
 # Beside a kind of dataset. More than these no clause needs.
-_MOST_CLAIMS = 2
+_MOST_CLAIMS = 3
 
 
 @dataclass(frozen=True)

@@ -154,4 +154,4 @@ def test_the_command_without_an_implementation_says_so(capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as left:
         main(["run"])
     assert 2 == left.value.code
-    assert "the following arguments are required: impl" in capsys.readouterr().err
+    assert "one of the arguments impl --impl is required" in capsys.readouterr().err

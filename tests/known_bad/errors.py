@@ -97,7 +97,7 @@ class EndsItsThreadInSilence(BadPool):
 
 
 class LosesAnErrorForWantOfRoom(BadAhead):
-    """An error is put into the queue without waiting, and lost where that is full; a blind round had one like it."""
+    """An error is put into the queue without waiting, and lost where that is full. (No public report.)"""
 
     claims, families = PLAIN, FAMILY
     clause, smallest = "ASYNC-7", "n4,w1,b1,keep,async,raise@3,look@0"
@@ -121,10 +121,7 @@ class NeverWaits(Loading):
 
 
 class ForgetsWhatWasReadBeforeTheLast(Skipping, BadPool):
-    """Where the last sample of the epoch fails, the step that it would have ended is never given.
-
-    A blind round had one like it.
-    """
+    """Where the last sample fails, the step that it would have ended is never given. (No public report.)"""
 
     claims, families = dict(MAP, errors="skip"), LIFE
     clause, smallest = "ERROR-8", "n6,w1,b2,keep,raise@5"

@@ -9,7 +9,7 @@ from tests.known_bad.streams import KnownBadStreaming
 
 
 class KeepsItsBuckets(KnownBadChoosing):
-    """What waits in a bucket when an epoch is left comes in the next one as well."""
+    """What waits in a bucket when an epoch is left comes in the next one as well. (No public report.)"""
 
     families, clause, smallest = ("left",), "LEFT-1", "n13,w1,b2,keep,grouped,g3,e2,with=left"
     waiting: tuple[int, ...] = ()
@@ -24,7 +24,7 @@ class KeepsItsBuckets(KnownBadChoosing):
 
 
 class SeedsItsBufferOnce(KnownBadStreaming):
-    """The buffer's generator is made for an epoch's number, and goes on where the same number comes again."""
+    """The buffer's generator is made for an epoch's number, and goes on where that comes again. (No public report.)"""
 
     families, clause, smallest = ("left",), "LEFT-1", "n24,w1,b2,keep,stream,shuffle,g3,e2,with=retried"
     drawing: dict[tuple[int, ...], Random] | None = None

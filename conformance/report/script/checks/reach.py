@@ -47,9 +47,9 @@ def whole_in_any_process(case: SimpleNamespace, runs: dict[str, list[SimpleNames
     if rank.failure:
         give_up(f"the loader {failure_in([rank])}")
     plain, launched = (samples_of(epoch) for epoch in rank.epochs)
-    refused = getattr(rank.epochs[1], "refused", "")
+    no_loader = getattr(rank.epochs[1], "refused", "")
     same = sorted(plain) == sorted(launched) and (plain == launched or not case.in_order)
-    if refused or same or (case.shuffle and len(plain) == len(launched)):
+    if no_loader or same or (case.shuffle and len(plain) == len(launched)):
         return ""
     return f"with RANK=1 and WORLD_SIZE=2 in the environment comes {launched}, and {plain} without"
 
