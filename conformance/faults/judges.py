@@ -283,7 +283,7 @@ def _nothing_left(scenario: Scenario, trace: Trace, topic: Topic, why: str) -> V
     if not (scenario.fault or scenario.conduct) or (rank.failure and rank.failure.kind in ("hung", "died")):
         return None
     if scenario.raises_base and scenario.num_workers:
-        # A worker that ends by itself does so while others start, or send: what is left then is another thing each time.
+        # A worker that ends by itself does so while others start or send: what is left is another thing each time.
         return None
     told = rank.remark(topic)
     if told:
