@@ -1,6 +1,6 @@
 """The family of chapter 5: loaders that read ahead."""
 
-from conformance.ahead import drawn, judges, judges_ends, judges_errors, judges_reads, scenario
+from conformance.ahead import drawn, judges, judges_ends, judges_reads, judges_trouble, scenario
 from conformance.loader.runs import runs, synchronous
 from conformance.loader.scenario import from_code, may_fail, within
 from conformance.loader.simpler import simplified
@@ -9,7 +9,7 @@ from conformance.trial.family import Family
 
 CHAPTERS = ("ASYNC",)
 # Imported, so that they register their clauses and conducts.
-JUDGES = (judges, judges_errors, judges_ends, judges_reads)
+JUDGES = (judges, judges_trouble, judges_ends, judges_reads)
 CONDUCTS = scenario
 
 
