@@ -16,7 +16,6 @@ from hypothesis.errors import NoSuchExample
 from conformance.contract import Claims
 from conformance.processes.fleet import Fleet, Lane
 from conformance.trace import Scenario, Trace
-from conformance.trial.abreast import Abreast
 from conformance.trial.clause import CLAUSES, Clause, Finding, Verdict
 from conformance.trial.drawing import draw, find
 from conformance.trial.family import FAMILIES, Family, observe, with_twins
@@ -140,20 +139,16 @@ class Campaign:
         found = self.tried()
         tried = self.family.few(self.fleet.lanes[0], self.tier, found)
         result.is_short = len(tried) < len(found)
-        waiting = self._run_ahead([scenario for scenario in tried if scenario.waits])
-        others = [each for each in tried if each not in waiting and each not in self._verdicts]
-        with Abreast(self.observed, self.fleet.lanes, others) as abreast:
-            for at, scenario in enumerate(tried):
-                self.shows(Progress(self.family.name, at, len(tried), len(self._hung), len(violated)))
-                if scenario not in self._verdicts and (self._has_hung_enough(scenario) or self.is_over()):
-                    result.untried += 1
-                    continue
-                if scenario not in self._verdicts:
-                    self._judge(scenario, waiting.pop(scenario, None) or abreast.of(scenario))
-                for clause_id, verdict in self._verdicts[scenario].items():
-                    result.exercised[clause_id] += verdict is not None
-                    if _news(verdict, known_kinds.get(clause_id, frozenset())):
-                        violated.add(clause_id)
+        ahead = self._run_ahead([scenario for scenario in tried if scenario.waits])
+        for at, scenario in enumerate(tried):
+            self.shows(Progress(self.family.name, at, len(tried), len(self._hung), len(violated)))
+            if scenario not in self._verdicts and (self._has_hung_enough(scenario) or self.is_over()):
+                result.untried += 1
+                continue
+            for clause_id, verdict in self._judge(scenario, ahead.get(scenario)).items():
+                result.exercised[clause_id] += verdict is not None
+                if _news(verdict, known_kinds.get(clause_id, frozenset())):
+                    violated.add(clause_id)
         self.shows(Progress(self.family.name, len(tried), len(tried), len(self._hung), len(violated)))
         return result, violated
 
