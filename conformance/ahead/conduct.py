@@ -66,6 +66,8 @@ class Late:
 
     def look_long(self, at: int) -> None:
         """Hold a step of the first epoch, or the second, until the loader is quiet, and look at it again."""
+        # Where something is to fail, that ends no more than its epoch.
+        fails = bool(self.going.scenario.fault)
         *before, number = self.numbers[: 2 if "later" in self.going.scenario.words else 1]
         read_epochs(self.reader, tuple(before), self.epochs)
         going, more = self._steps(number, at)
@@ -76,10 +78,9 @@ class Late:
             if now != going.steps[at]:
                 self.remarks.append(("changed", f"step {at}: {step_text(going.steps[at])} became {step_text(now)}"))
             del batch
-            # Where something is to fail, that ends no more than its epoch.
-            (self.reader.tolerant_rest if self.going.scenario.fault else self.reader.rest)(going)
+            (self.reader.tolerant_rest if fails else self.reader.rest)(going)
         self.epochs.append(going.epoch())
-        read_on = read_through_faults if self.going.scenario.fault else read_epochs
+        read_on = read_through_faults if fails else read_epochs
         read_on(self.reader, self.numbers[len(before) + 1 :], self.epochs)
 
     def begin_late(self) -> None:

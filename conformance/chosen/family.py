@@ -16,7 +16,16 @@ from conformance.chosen import (
     left,
 )
 from conformance.chosen.judges_batches import may_refuse
-from conformance.chosen.scenario import BATCHES, DETAILS, STOPPED_AFTER, ChosenScenario, from_code, has_second, within
+from conformance.chosen.scenario import (
+    BATCHES,
+    DETAILS,
+    LEAVING,
+    STOPPED_AFTER,
+    ChosenScenario,
+    from_code,
+    has_second,
+    within,
+)
 from conformance.chosen.script import SCRIPTING
 from conformance.contract import Claims
 from conformance.loader import starting
@@ -34,7 +43,7 @@ CHAPTERS = ("GROUP", "STREAM", "SUBSET", "MIX", "LEFT")
 # Imported, so that they register their clauses.
 JUDGES = (judges_batches, judges_streams, judges_subsets, judges_mixtures, left)
 
-_INTERRUPTED = {*STOPPED_AFTER, "left", "retried"}
+_INTERRUPTED = {*STOPPED_AFTER, *LEAVING}
 _PERFORMER = "conformance.chosen.run"
 # How many cases with workers are tried, where each of them takes seconds to start.
 _FEW = {"quick": 2, "gate": 6}

@@ -338,14 +338,15 @@ def _step(scenario: ChosenScenario) -> int:
 
 
 def most_lost(scenario: ChosenScenario, policy: Policy) -> int:
-    others = (scenario.world_size - 1) * _step(scenario) if policy == "drop" else 0
+    """The most that may be lost of a part: in samples of a group, else in size."""
+    dropped = scenario.world_size - 1 if policy == "drop" else 0
     if not scenario.drop_last:
         # The last step may hold a rest as well that is too small for a step of its own.
         rest = scenario.budget - 1 if scenario.about == "at_least" else 0
-        return others + (scenario.world_size - 1) * rest if others else 0
+        return dropped * (_step(scenario) + rest)
     if scenario.about == "grouped":
         return scenario.world_size * scenario.batch_size - 1
-    return others + scenario.world_size * (scenario.budget - 1)
+    return dropped * _step(scenario) + scenario.world_size * (scenario.budget - 1)
 
 
 def most_repeated(scenario: ChosenScenario, policy: Policy) -> int:

@@ -7,8 +7,8 @@ from math import lgamma, log
 from conformance.chosen.judging import Epochs, positions
 from conformance.chosen.scenario import ChosenScenario, has_own_epoch, shards_of
 from conformance.contract import Claims
-from conformance.loader.judging import as_assigned, counts_itself, ends, listed, show, usable
-from conformance.trace import Epoch, Trace
+from conformance.loader.judging import as_assigned, comparable, counts_itself, ends, listed, show, usable
+from conformance.trace import Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count
 
@@ -43,7 +43,7 @@ def repeatable(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdic
         first, second = (as_assigned(claims, run.epoch(-back)) for run in (trace.main, again))
         for rank, (one, other) in enumerate(zip(first, second, strict=True)):
             exercised = exercised or len(one.samples) > 1
-            if _comparable(claims, one) != _comparable(claims, other):
+            if comparable(claims, one) != comparable(claims, other):
                 labels = (f"first time, rank {rank} as ", f"second, rank {rank} as ")
                 lines = (*show((one,), label=labels[0]), *show((other,), label=labels[1]))
                 expected = f"the same order {_CIRCUMSTANCES[again.name]}"
@@ -148,10 +148,6 @@ def shards_stay_whole(scenario: ChosenScenario, claims: Claims, trace: Trace) ->
                     lines = show(epochs, {rank: note})
                     return [Finding("shard-torn", f"the shard {shard} together, in its order", lines, why)]
     return []
-
-
-def _comparable(claims: Claims, epoch: Epoch) -> object:
-    return epoch.steps if claims.in_order else sorted(epoch.samples)
 
 
 def is_replicated(claims: Claims) -> bool:

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from conformance.chosen.scenario import ChosenScenario
 from conformance.contract import Claims
-from conformance.loader.judging import as_assigned, counts_itself, show
-from conformance.trace import Epoch, Trace
+from conformance.loader.judging import comparable, counts_itself, show
+from conformance.trace import Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.tiers import Tier
 
@@ -50,11 +50,6 @@ def _plain(claims: Claims) -> Iterator[ChosenScenario]:
             yield ChosenScenario(24, "stream", 1, 2, False, shuffle, parts=3, epochs=2)
 
 
-def is_left(scenario: ChosenScenario) -> bool:
-    """Whether the first epoch is left."""
-    return not {"left", "retried"}.isdisjoint(scenario.words)
-
-
 @clause("LEFT-1", family="left", dataset="any", applies=chooses, floor=1)
 def leaves_nothing_behind(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
     """What is read after an epoch that was left is what is read where none was."""
@@ -73,7 +68,7 @@ def leaves_nothing_behind(scenario: ChosenScenario, claims: Claims, trace: Trace
         expected = "the same epoch again, whole" if retried else "the next epoch, whole"
         return [Finding(f"{rank.failure.kind}-after-leaving", expected, (rank.failure.sentence(),), why)]
     for came, wanted in zip(rank.epochs[1:], due, strict=False):
-        if _comparable(claims, came) != _comparable(claims, wanted):
+        if comparable(claims, came) != comparable(claims, wanted):
             lines = (
                 *show((wanted,), label=f"epoch {wanted.number}, nothing left, rank 0 as "),
                 *show((rank.epochs[0],), label="left early, rank 0 as "),
@@ -81,8 +76,3 @@ def leaves_nothing_behind(scenario: ChosenScenario, claims: Claims, trace: Trace
             )
             return [Finding("not-whole-after-leaving", "the steps of a loader that was not left", lines, why)]
     return []
-
-
-def _comparable(claims: Claims, epoch: Epoch) -> object:
-    (assigned,) = as_assigned(claims, (epoch,))
-    return assigned.steps if claims.in_order else sorted(assigned.samples)

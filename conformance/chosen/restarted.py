@@ -3,15 +3,12 @@
 import pickle
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from conformance.chosen.asked import Reading
 from conformance.chosen.scenario import stopped_after
 from conformance.contract import Request
-from conformance.loader.reading import Reader
 from conformance.processes import calls
 from conformance.processes.calls import Stopped
-from conformance.trace import Where
 
 
 def read(going: Reading, request: Request) -> None:
@@ -23,7 +20,7 @@ def read(going: Reading, request: Request) -> None:
         more = True
         while more and len(head.steps) < after:
             more = first.step(head)
-        blob = pickle.dumps(_method(first, "state_dict"))
+        blob = pickle.dumps(first.method("state_dict"))
     finally:
         with suppress(Stopped):
             calls.close(first.loader)
@@ -32,15 +29,9 @@ def read(going: Reading, request: Request) -> None:
         return
     second = going.reader(request)
     try:
-        _method(second, "load_state_dict", pickle.loads(blob))
+        second.method("load_state_dict", pickle.loads(blob))
         rest = second.rest(second.begin(0)).epoch()
         going.epochs.append(replace(rest, steps=(*head.steps, *rest.steps)))
     finally:
         with suppress(Stopped):
             calls.close(second.loader)
-
-
-def _method(reader: Reader, name: Where, *arguments: Any) -> Any:
-    if not hasattr(reader.loader, name):
-        raise Stopped("unusable", name, f"the loader has no {name}()")
-    return calls.called(name, None, lambda: getattr(reader.loader, name)(*arguments))

@@ -9,7 +9,7 @@ from contextlib import suppress
 from conformance.chosen import beside, restarted
 from conformance.chosen.asked import Reading, request_of
 from conformance.chosen.probes import heard
-from conformance.chosen.scenario import has_own_epoch, stopped_after
+from conformance.chosen.scenario import LEAVING, has_own_epoch, stopped_after
 from conformance.contract import Implementation
 from conformance.loader import reading
 from conformance.loader.probes import Watch, empty_folder
@@ -19,7 +19,6 @@ from conformance.processes.random_state import seed_all
 from conformance.processes.task import Task
 from conformance.trace import Failure, RankRun
 
-_LEFT = {"left", "retried"}
 _STEPS = 2  # before an epoch is left
 
 
@@ -48,7 +47,7 @@ def _told(going: Reading) -> Remarks:
 
 def _read(going: Reading) -> None:
     words = {*going.scenario.words}
-    if going.scenario.about == "subset" and not words & _LEFT:
+    if going.scenario.about == "subset" and not words & LEAVING:
         beside.read(going, request_of(going))
         return
     if stopped_after(going.scenario):
@@ -67,7 +66,7 @@ def _read(going: Reading) -> None:
 
 def _epochs(going: Reading, reader: reading.Reader, words: set[str]) -> None:
     numbers = going.task.epochs
-    if not words & _LEFT:
+    if not words & LEAVING:
         reading.read_epochs(reader, numbers, going.epochs)
         return
     if not hasattr(reader.loader, "set_epoch"):

@@ -36,6 +36,8 @@ DETAILS = {
 }
 # The steps of a mixture after which its state is taken: within each source, or when one may have been through.
 STOPPED_AFTER = {"saved": 2, "late": 7}
+# The words by which the first epoch is left.
+LEAVING = frozenset(("left", "retried"))
 # What the second run changes.
 VARIANTS = ("none", "again", "jump", "seed+1")
 

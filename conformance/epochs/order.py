@@ -10,7 +10,16 @@ from conformance.epochs.partition import (
     too_much_padding,
     unbalanced,
 )
-from conformance.loader.judging import as_assigned, counts_itself, known_samples, missing, remainder, show, usable
+from conformance.loader.judging import (
+    as_assigned,
+    comparable,
+    counts_itself,
+    known_samples,
+    missing,
+    remainder,
+    show,
+    usable,
+)
 from conformance.loader.runs import ONCE_MORE, seed_shift
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Run, Trace
@@ -120,13 +129,9 @@ def _same_order(scenario: Scenario, claims: Claims, trace: Trace, names: tuple[s
         first, second = (as_assigned(claims, run.epoch(-back)) for run in (trace.main, variant))
         for rank, (one, other) in enumerate(zip(first, second, strict=True)):
             exercised = exercised or len(one.samples) > 1
-            if _comparable(one, claims) != _comparable(other, claims):
+            if comparable(claims, one) != comparable(claims, other):
                 return [_differs(trace.main, rank, one, other, variant.name)]
     return [] if exercised else None
-
-
-def _comparable(epoch: Epoch, claims: Claims) -> object:
-    return epoch.steps if claims.in_order else sorted(epoch.samples)
 
 
 def _differs(main: Run, rank: int, one: Epoch, other: Epoch, name: str) -> Finding:

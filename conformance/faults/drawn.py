@@ -174,7 +174,8 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             for place, when in ((0, "second"), (4, "second"), (2, "third"), (4, "")):
                 yield simpler(plain, fault=f"raise@{place}", details=when)
             yield simpler(plain, fault="raise@4", drop_last=True)
-            yield from _each_base_error(claims, simpler(plain, epochs=2), few)
+            if not num_workers:
+                yield from _each_base_error(claims, simpler(plain, epochs=2), few)
             if claims.errors == "skip" and not few:
                 # In each place of a step, and of the last one.
                 yield from (simpler(plain, samples=6, batch_size=3, fault=f"raise@{place}") for place in range(6))
@@ -185,8 +186,6 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
 
 def _each_base_error(claims: Claims, plain: Scenario, few: bool) -> Iterator[Scenario]:
     """What is no Exception, in the rank's own process: a worker that it ends is gone in the middle of what it sends."""
-    if plain.num_workers:
-        return
     words = tuple(BASE_ERRORS)[: 1 if few else None]
     yield from (simpler(plain, fault="raise@3", details=word) for word in words)
     if not few and "collate" in _possible_faults(claims, 0, plain.dataset):

@@ -69,6 +69,11 @@ def as_assigned(claims: Claims, epochs: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
     return (Epoch(epochs[0].number, (tuple(sorted(index for epoch in epochs for index in epoch.samples)),)),)
 
 
+def comparable(claims: Claims, epoch: Epoch) -> object:
+    """What two epochs that must be alike have in common: their steps, or their samples where no order is promised."""
+    return epoch.steps if claims.in_order else sorted(epoch.samples)
+
+
 def usable(run: Run | None) -> bool:
     """Whether a run came to its end on every rank, so that its delivery can be judged."""
     return run is not None and not run.failed

@@ -10,7 +10,7 @@ from typing import Any
 
 from conformance.loader import datasets
 from conformance.processes.calls import Remarks, Stopped, _forget_frames, called, close, described
-from conformance.trace import Epoch, Failure, Topic
+from conformance.trace import Epoch, Failure, Topic, Where
 
 
 @dataclass
@@ -79,6 +79,12 @@ class Reader:
         except Stopped as stopped:
             going.failure = stopped.failure
             return going
+
+    def method(self, name: Where, *arguments: Any) -> Any:
+        """What a method of the loader gives; a loader without it can't be used so."""
+        if not hasattr(self.loader, name):
+            raise Stopped("unusable", name, f"the loader has no {name}()")
+        return called(name, None, lambda: getattr(self.loader, name)(*arguments))
 
     def decoded(self, batch: Any) -> Any:
         """The batch, or the samples that the adapter finds in it."""

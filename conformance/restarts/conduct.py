@@ -13,9 +13,9 @@ from typing import Any
 
 from conformance.loader.member import Reading
 from conformance.loader.reading import Pass, Reader, length_of, read_epochs
-from conformance.processes.calls import Stopped, called
+from conformance.processes.calls import called
 from conformance.restarts import scenario
-from conformance.trace import Epoch, Saved, Where
+from conformance.trace import Epoch, Saved
 
 
 @dataclass(frozen=True)
@@ -149,16 +149,10 @@ class Restarts:
         return list(called("load_state_dict", None, lambda: [pickle.loads(each.blob) for each in saved]))
 
     def _state(self) -> Any:
-        return self._method("state_dict")
+        return self.reader.method("state_dict")
 
     def _load(self, state: Any) -> None:
-        self._method("load_state_dict", state)
-
-    def _method(self, name: Where, *arguments: Any) -> Any:
-        loader = self.reader.loader
-        if not hasattr(loader, name):
-            raise Stopped("unusable", name, f"the loader has no {name}()")
-        return called(name, None, lambda: getattr(loader, name)(*arguments))
+        self.reader.method("load_state_dict", state)
 
 
 def pickled(state: Any) -> bytes:

@@ -5,7 +5,6 @@ import pickle
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any, ClassVar
 
@@ -117,24 +116,11 @@ class Lasting(Pool):
     """Workers live on, and are told the steps of each epoch: correct."""
 
     claims: ClassVar[dict[str, Any]] = claim(POOL, hooks=("collate_fn", "timeout", "persistent_workers"))
+    both_ways = True
 
     def __init__(self, request: Any) -> None:
         super().__init__(request)
         self.crew: list[Worker] = []
-
-    def start(self, plan: list[list[int]], number: int, crew: list[Worker]) -> Worker:
-        """Fork a worker, whose line goes both ways."""
-        ours, theirs = Pipe()
-        process = os.fork()
-        if process == 0:
-            try:
-                for line in (ours, *(other.line for other in crew)):
-                    line.close()
-                self.work(plan, number, theirs)
-            finally:
-                os._exit(0)
-        theirs.close()
-        return Worker(number, process, ours)
 
     def work(self, plan: list[list[int]], number: int, line: Connection) -> None:
         """Send the batches of one epoch after the other."""

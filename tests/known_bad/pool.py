@@ -45,6 +45,7 @@ class Pool(Correct):
     """One rank's loader, with workers; its steps are methods too: `start`, `work`, `receive`, `end`."""
 
     claims: ClassVar[dict[str, Any]] = POOL
+    both_ways = False  # whether a worker is told anything once it runs
 
     def __init__(self, request: Any) -> None:
         super().__init__(request)
@@ -107,7 +108,7 @@ class Pool(Correct):
 
     def start(self, plan: list[list[int]], number: int, crew: list[Worker]) -> Worker:
         """Fork a worker."""
-        ours, theirs = Pipe(duplex=False)
+        ours, theirs = Pipe(duplex=self.both_ways)
         process = os.fork()
         if process == 0:
             try:
