@@ -1,6 +1,6 @@
 """Shared by all tests: Hypothesis tries the same examples each time, asserts no times and leaves no files.
 
-Tests marked `deep` judge more loaders of the kinds that other tests judge too; they run with `--deep`.
+Tests marked `deep` take more than about two seconds, and others of their kind run always; they run with `--deep`.
 """
 
 import os

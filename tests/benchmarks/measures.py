@@ -2,6 +2,8 @@
 
 import gc
 import os
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -46,6 +48,16 @@ def first_item(way: Way, load: Load, pause: float, threads: int) -> tuple[float]
 def first_items(way: Way, load: Load, threads: int) -> tuple[float, float]:
     """The same of a process's first loader, and of another one when that was closed: milliseconds."""
     return (*first_item(way, load, 0.0, threads), *first_item(way, load, 0.0, threads))
+
+
+def new_interpreters() -> tuple[float, float]:
+    """Milliseconds that an interpreter takes to start and import torch, twice: no spawned worker is there sooner."""
+    times = []
+    for _ in range(2):
+        begin = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "import torch"], check=True)
+        times.append((time.perf_counter() - begin) * 1e3)
+    return times[0], times[1]
 
 
 def idle_consumer(way: Way, load: Load) -> tuple[float]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 Medians = Mapping[str, float]  # the name of a figure to the median of its rounds; one that is left out has none
 
 STARTS, NEXT = "time to the first item, ms", ", next loader"
+INTERPRETER = "limit: an interpreter that imports torch"  # the floor of whatever spawns
 FIRST, PAUSED = "first item, ms", "first item after a pause, ms"
 WAITING, RESTING = "waiting for a slow item, cores", "nobody asks, cores"
 MEMORY, GROWTH = "memory above the dataset's, MB", "what later epochs add, MB"

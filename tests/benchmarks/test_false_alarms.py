@@ -7,6 +7,7 @@ import pytest
 from tests.benchmarks import false_alarms
 
 
+@pytest.mark.deep
 def test_a_right_loader_is_not_accused(capsys: pytest.CaptureFixture[str]) -> None:
     """The last line has the number of scenarios, and the exit code is 0."""
     assert 0 == false_alarms.main(["--scenarios", "60", "--impl", "tests.known_bad.correct:Correct"])
@@ -15,6 +16,7 @@ def test_a_right_loader_is_not_accused(capsys: pytest.CaptureFixture[str]) -> No
     assert "no clause violated" in last
 
 
+@pytest.mark.deep
 def test_a_wrong_loader_is_accused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The exit code is 1, and the case stands in the last line."""
     adapter = tmp_path / "endless_tail.py"

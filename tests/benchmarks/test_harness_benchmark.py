@@ -4,9 +4,12 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 BENCHMARK = ("-m", "tests.benchmarks.harness")
 
 
+@pytest.mark.deep
 def test_the_table_has_a_line_for_each_way() -> None:
     """Seven ways to go through scenarios have a rate and a ratio each, which is 1 for those compared with."""
     command = [sys.executable, *BENCHMARK, "--examples=5", "--repetitions=1", "--no-runs"]

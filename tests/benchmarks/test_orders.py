@@ -11,6 +11,7 @@ from tests.benchmarks.many_orders import Shuffle, batches, by_network, by_sortin
 from tests.benchmarks.order_statistics import LIMIT
 
 
+@pytest.mark.deep
 def test_every_way_has_a_row_in_every_table(capsys: pytest.CaptureFixture[str]) -> None:
     """Rates, waits and memory stand for each way, with a dash where no list is made."""
     assert 0 == orders.main(["--quick"])

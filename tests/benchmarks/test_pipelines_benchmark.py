@@ -4,9 +4,12 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 BENCHMARK = ("-m", "tests.benchmarks.pipelines")
 
 
+@pytest.mark.deep
 def test_the_table_has_a_line_for_each_way() -> None:
     """The limit and ours, without and with workers, in batches and row by row; no lowest rate is above the highest."""
     command = [sys.executable, *BENCHMARK, "--rows=64", "--epochs=1", "--rounds=1"]

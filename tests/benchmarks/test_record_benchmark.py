@@ -9,6 +9,7 @@ import pytest
 BENCHMARK = ("-m", "tests.benchmarks.record", "--quick")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("table", "rows"),
     [("hashing", ["one tensor of 1 MiB", "16 tensors of 64 KiB"]), ("auditing", ["indices", "digests"])],

@@ -19,6 +19,7 @@ def test_reports_are_counted(
     assert told in capsys.readouterr().out
 
 
+@pytest.mark.deep
 def test_a_report_is_digested(tmp_path: Path) -> None:
     """One run of one clause."""
     adapter = tmp_path / "mine.py"

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from reference import SharingStrategy
 from tests.benchmarks.fates import ENDS, FAULTS, KINDS, STARTS, Fate, draw
 
@@ -44,6 +46,7 @@ def test_the_fates_of_a_seed_are_always_the_same() -> None:
     assert set(STARTS) <= {fate.start for fate in fates} == set(SharingStrategy)
 
 
+@pytest.mark.deep
 def test_the_command_says_what_came_of_each(tmp_path: Path) -> None:
     """A handful of loaders, of which nothing is left: the last line has their number, and the exit code is 0."""
     command = [sys.executable, "-m", "tests.benchmarks.stress", "--loaders=6", "--first=3", "--busy=1", "--at-once=2"]
@@ -66,6 +69,7 @@ def test_each_loader_has_its_fate(tmp_path: Path) -> None:
     assert [told + "('refused: an error', 1)]", "0"] == lived([replace(PLAIN, **each) for each in changes], tmp_path)
 
 
+@pytest.mark.deep
 def test_a_loader_that_hangs_is_told(tmp_path: Path) -> None:
     """An accessor has no timeout; the next loader gets another process."""
     outcomes, wrong = lived([replace(PLAIN, fault="hangs"), replace(PLAIN, number=1)], tmp_path, patience=3.0)

@@ -57,6 +57,7 @@ def quick_run() -> Any:
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("section", "rows"),
     [

@@ -22,12 +22,21 @@ import torch
 from reference import DataLoaderMode
 from tests.benchmarks.figures import Figure, Result, medians, take_all
 from tests.benchmarks.images import Encoded, Load, Slow, in_memory
-from tests.benchmarks.measures import first_item, first_items, idle_consumer, idle_family, memory_use, rate
+from tests.benchmarks.measures import (
+    first_item,
+    first_items,
+    idle_consumer,
+    idle_family,
+    memory_use,
+    new_interpreters,
+    rate,
+)
 from tests.benchmarks.results import as_json, as_text
 from tests.benchmarks.table import machine, rewrite
 from tests.benchmarks.targets import (
     FIRST,
     GROWTH,
+    INTERPRETER,
     MEMORY,
     NEXT,
     PAUSED,
@@ -102,6 +111,8 @@ def plan(sizes: Sizes, loads: Loads, threads: int) -> Iterator[Figure]:
         ("torch", next(way for way in torch_ways() if way.workers == 2), 3),
     ):
         yield from _costs(f"costs, {who}", way, sizes, loads, threads, epochs)
+    if sizes.spawns:
+        yield Figure(STARTS, (INTERPRETER, INTERPRETER + NEXT), new_interpreters)
     for workers in STARTED:
         for way in start_ways(workers, sizes.spawns):
             yield Figure(STARTS, (way.name, way.name + NEXT), partial(first_items, way, loads.tutorial[0], threads))

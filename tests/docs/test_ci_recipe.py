@@ -32,6 +32,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.deep
 def test_the_commands_of_the_recipe_run(folder: Path) -> None:
     """Every one ends with 0 and leaves the files that it names; one clause stands for all, as the rest is alike."""
     commands = [block for block in readme_blocks.blocks_of("", RECIPE.read_text()) if block.kind == "run"]
@@ -45,6 +46,7 @@ def test_the_commands_of_the_recipe_run(folder: Path) -> None:
     assert "mypkg: the verdicts agree on 1 clause (tier quick)" in done.output
 
 
+@pytest.mark.deep
 def test_the_action_judges(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends with the code of the run, and what does not hold stands in the summary of the job."""
     (folder / "mypkg" / "loaderspec.py").write_text(ADAPTER.replace("if request", "if False and request"))

@@ -7,12 +7,22 @@ from pathlib import Path
 import pytest
 
 from conformance.clauses import FAMILIES
+from tests.deep import deep_where
 from tests.docs.readme_blocks import README, ROOT, Block, blocks, due, lines, links, missing, runnable, walk
 
+# These judge a loader again and again, for a quarter of a minute and more; `--deep` runs them.
+LONG = (
+    "Judge your own loader",
+    "Known failures",
+    "Loaders in other languages",
+    "Without an adapter",
+    "Reports",
+    "From Python",
+)
 KINDS = {"run", "output", "python", "file", "edit", "ci", "not run"}
 
 
-@pytest.mark.parametrize("title", runnable())
+@pytest.mark.parametrize("title", deep_where(LONG.__contains__, runnable(), str))
 def test_a_section_does_what_it_says(title: str, tmp_path: Path) -> None:
     """From the top of a section to its bottom, commands end and print as shown."""
     for block, done in walk(title, tmp_path):

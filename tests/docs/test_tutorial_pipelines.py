@@ -160,6 +160,7 @@ def test_the_chapter_lists_what_is_not_served() -> None:
     assert {*NOT_SERVED, "torchdata.dataloader2.communication"} | named == set(re.findall(r"`([\w.]+)`", text))
 
 
+@pytest.mark.deep
 def test_what_is_installed_wins(tmp_path: Path) -> None:
     """A torchdata without pipelines keeps what it has, and gets the names that it has no more."""
     package = tmp_path / "torchdata"

@@ -24,6 +24,7 @@ def test_a_function_of_this_process_is_judged() -> None:
     assert [] == made  # it was called in other processes only
 
 
+@pytest.mark.deep
 def test_a_fault_is_found_without_pytest() -> None:
     """The report holds the smallest case."""
 
@@ -36,6 +37,7 @@ def test_a_fault_is_found_without_pytest() -> None:
     assert (False, 3) == (report.passed, case.scenario.samples)
 
 
+@pytest.mark.deep
 def test_a_module_is_judged_like_its_name() -> None:
     """An object, and a path, give the same outcomes."""
     one, other = check(plain_loader, tier="quick"), check(runs.PLAIN, tier="quick")

@@ -1,12 +1,10 @@
 """Every known-bad loader is killed by its clause in its smallest case, and no correct loader is accused."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 import pytest
 
 from conformance.clauses import CLAUSES
 from conformance.trial.known import parse_case
+from tests.deep import deep_where
 from tests.known_bad import MUSEUM
 from tests.known_bad.ahead import CORRECT_AHEAD
 from tests.known_bad.alone import CORRECT_ALONE, UNUSUAL_ALONE
@@ -30,35 +28,27 @@ from tests.known_bad.unusual_starting import UNUSUAL_STARTING
 from tests.known_bad.unusual_streams import UNUSUAL_STREAMS
 from tests.museum.judged import judged, violated
 
-# Loaders that differ from another one in a claim or two, and take long.
-_LIKE_OTHERS = (
-    "Replicating",
-    "Skipping",
-    "Aliasing",
-    "Refusing",
-    "MapOnly",
-    "AheadInAProcess",
-    "AheadOfStreams",
-    "CorrectStopping",
-)
-# Of the other unusual ones, those that are judged in a second or two; `--deep` judges all.
-_CHEAP = (
-    "GivesTensors",
-    "PadsWithAMask",
+# One for each way of reading that a promise depends on, and what is unusual without taking long; `--deep` judges all.
+_ALWAYS_JUDGED = (
+    "Correct",
+    "IterableOnly",
+    "AheadOfNoHooks",
+    "Resuming",
+    "Drawing",
+    "Mixing",
+    "Streaming",
+    "Loop",
+    "ByShards",
+    "OfSubsets",
     "InAsyncio",
     "ThroughAQueue",
     "ReadsAnEpochFirst",
-    "KeepsAllInMemory",
     "MapsItsFile",
-    "CachesAFew",
-    "CopiesAStream",
-    "AddsToTheText",
-    "DividesAtTheEnd",
-    "ReplaysTheEpoch",
     "SavesATensor",
     "GoesOnAtOnce",
 )
-_MORE_UNUSUAL = (
+ALL_UNUSUAL = (
+    *UNUSUAL,
     *UNUSUAL_ORDERS,
     *UNUSUAL_READING,
     *UNUSUAL_STARTING,
@@ -69,24 +59,22 @@ _MORE_UNUSUAL = (
     *UNUSUAL_ALONE,
     *UNUSUAL_ENDLESS,
 )
-ALL_UNUSUAL = (*UNUSUAL, *_MORE_UNUSUAL)
 
 
-def _each(loaders: Sequence[type[Correct]], deep: Callable[[type[Correct]], bool]) -> list[Any]:
-    """One parameter a loader, marked if it is deep."""
-    marks = {True: (pytest.mark.deep,), False: ()}
-    return [pytest.param(loader, id=loader.__name__, marks=marks[deep(loader)]) for loader in loaders]
+def _name(loader: type[Correct]) -> str:
+    return loader.__name__
 
 
 @pytest.mark.parametrize(
     "loader",
-    _each(
+    deep_where(
+        lambda loader: loader.__name__ not in _ALWAYS_JUDGED,
         [
             *(*CORRECT, *CORRECT_POOLS, Sampled, *CORRECT_AHEAD, *CORRECT_RESUMING),
             *(*CORRECT_EQUAL, *CORRECT_DRAWING, *CORRECT_ALONE, *CORRECT_ENDLESS, *CORRECT_LOOPS, *ALL_UNUSUAL),
             *(*CORRECT_GROUPING, *CORRECT_STREAMING, *CORRECT_OF_SUBSETS, *CORRECT_MIXING),
         ],
-        lambda loader: loader.__name__ in _LIKE_OTHERS or (loader in _MORE_UNUSUAL and loader.__name__ not in _CHEAP),
+        _name,
     ),
 )
 def test_a_correct_loader_is_green(loader: type[Correct]) -> None:
@@ -102,7 +90,7 @@ def test_forty_unusual_loaders_are_right_each_in_a_way_of_its_own() -> None:
     assert 40 <= len(told) == len(ALL_UNUSUAL)
 
 
-@pytest.mark.parametrize("loader", MUSEUM, ids=lambda loader: loader.__name__)
+@pytest.mark.parametrize("loader", MUSEUM, ids=_name)
 def test_its_smallest_case_shows_the_fault(loader: type[KnownBad]) -> None:
     """The clause that the loader names is violated in the case that stands beside it."""
     report = judged(loader, case=parse_case(f"{loader.clause}-{loader.smallest}"))
@@ -120,7 +108,7 @@ _RUN_WHOLE = [_alone(clause)[0] for clause in CLAUSES if clause.startswith(("BAT
 _ALWAYS = ("BATCH-1", "COUNT-1", "PART-1", "ORDER-1")
 
 
-@pytest.mark.parametrize("loader", _each(_RUN_WHOLE, lambda loader: loader.clause not in _ALWAYS))
+@pytest.mark.parametrize("loader", deep_where(lambda loader: loader.clause not in _ALWAYS, _RUN_WHOLE, _name))
 def test_a_known_bad_loader_is_killed(loader: type[KnownBad]) -> None:
     """In a whole run the clause that the loader names fires in exactly its smallest case, and no other clause does."""
     tier = "gate" if loader.clause in _NEED_THE_GATE else "quick"

@@ -17,6 +17,7 @@ def _few_scenarios(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FAMILIES, "map", replace(FAMILIES["map"], examples={"quick": 50}))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["torchdata", "webdataset"])
 def test_a_peer_keeps_its_promises(name: str) -> None:
     """Nothing is lost, repeated or out of order."""

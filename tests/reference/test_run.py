@@ -53,6 +53,7 @@ def python(*words: str, path: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE, env=environment)
 
 
+@pytest.mark.deep
 def test_a_script_finds_the_reference_in_all_its_processes(tmp_path: Path) -> None:
     """With its arguments, its own file name and its exit code, as python has them."""
     script = tmp_path / "script.py"

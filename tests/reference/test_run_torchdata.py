@@ -44,12 +44,14 @@ def installed(tmp_path: Path) -> Path:
     return package
 
 
+@pytest.mark.deep
 def test_what_is_gone_is_the_references(installed: Path) -> None:
     """The names that torchdata has no more are added to the one that is installed, in spawned workers too."""
     found = json.loads(run(installed.parents[1], SCRIPT))
     assert ["reference.dataloader2", ["0", "1", "2", "3", "4", "5"], "0.11"] == found
 
 
+@pytest.mark.deep
 def test_what_is_there_wins(installed: Path) -> None:
     """A torchdata that has its pipelines still keeps them."""
     (installed / "dataloader2.py").write_text("NAME = 'the real one'\n", encoding="utf-8")

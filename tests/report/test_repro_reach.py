@@ -22,6 +22,7 @@ from conformance.report.script.probe import decode
 from conformance.trace import Trace
 from conformance.trial.campaign import Case
 from conformance.trial.clause import Finding
+from tests.deep import deep_where
 from tests.known_bad import MUSEUM
 from tests.known_bad.correct import KnownBad
 from tests.known_bad.endless import OneStream
@@ -90,12 +91,14 @@ def test_a_script_tells_the_fault_from_its_mend(loader: type[KnownBad], tmp_path
     assert "fixed" == judged_here(text, mended(loader).load, tmp_path / "mended")[-1]
 
 
-def _deep_unless_named(loader: type[KnownBad]) -> Any:
-    marks = () if loader.spawned or loader.__name__ in _IN_PROCESSES else (pytest.mark.deep,)
-    return pytest.param(loader, id=loader.__name__, marks=marks)
-
-
-@pytest.mark.parametrize("loader", list(map(_deep_unless_named, EXHIBITS)))
+@pytest.mark.parametrize(
+    "loader",
+    deep_where(
+        lambda loader: not loader.spawned and loader.__name__ not in _IN_PROCESSES,
+        EXHIBITS,
+        lambda loader: loader.__name__,
+    ),
+)
 def test_a_script_needs_nothing_but_the_loader(loader: type[KnownBad], tmp_path: Path) -> None:
     """Its exit code is 1 for the faulty loader, and 0 for a correct one."""
     base = mended(loader).__base__

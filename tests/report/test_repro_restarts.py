@@ -1,7 +1,6 @@
 """The scripts of chapter 9: a state is taken in one process and loaded in others."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,6 +12,7 @@ from conformance.report.script.checks import OF_RESTARTS
 from conformance.trace import Trace
 from conformance.trial.campaign import Case
 from conformance.trial.clause import Finding
+from tests.deep import deep_but_one_of_each
 from tests.known_bad import MUSEUM
 from tests.known_bad.correct import KnownBad
 from tests.known_bad.resuming import CorrectStopping
@@ -47,18 +47,9 @@ _REFUSES_LATE = ("RefusesInTheMiddle",)
 SCRIPTED = [each for each in EXHIBITS if has_script(case_of(each)) and each.__name__ not in _REFUSES_LATE]
 
 
-def _one_of_each(loaders: list[type[KnownBad]]) -> list[Any]:
-    """One parameter a loader; those of a clause that an earlier one stands for are deep."""
-    seen: set[str] = set()
-    parameters = []
-    for loader in loaders:
-        marks = (pytest.mark.deep,) if loader.clause in seen else ()
-        parameters.append(pytest.param(loader, id=loader.__name__, marks=marks))
-        seen.add(loader.clause)
-    return parameters
-
-
-@pytest.mark.parametrize("loader", _one_of_each(SCRIPTED))
+@pytest.mark.parametrize(
+    "loader", deep_but_one_of_each(lambda loader: loader.clause, SCRIPTED, lambda loader: loader.__name__)
+)
 def test_a_script_tells_the_fault_from_its_mend(
     loader: type[KnownBad], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

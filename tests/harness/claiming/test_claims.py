@@ -50,6 +50,7 @@ def padding() -> Findings:
     return found(lambda request: Padding(request), PADS)
 
 
+@pytest.mark.deep
 def test_the_strongest_values_that_hold_are_found(padding: Findings) -> None:
     """Whatever was claimed before, what holds is claimed, and what does not is not."""
     wanted = Claims(when_dropping="drop", when_keeping="pad", layout="strided", length=True, shuffle="global")
@@ -107,6 +108,7 @@ def test_an_answer_is_given_again_where_nothing_that_it_read_has_changed() -> No
     assert one == Claims() != memory.noted(one)
 
 
+@pytest.mark.deep
 def test_what_no_case_could_refute_is_not_said_to_hold() -> None:
     """Where no policy holds, no shard has a known size, and so no layout either."""
     loses = found(lambda request: Losing(request), {})
@@ -131,6 +133,7 @@ def load(request):
 """
 
 
+@pytest.mark.deep
 def test_claims_are_written_into_an_adapter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,6 +36,7 @@ class Accumulating:
         return Loop.model(request)
 
 
+@pytest.mark.deep
 def test_a_training_loop_needs_no_loader() -> None:
     """Its adapter has `model` alone; no clause of loaders binds it, and the report says what its updates are."""
     report = check(Accumulating(divides=True), tier="quick")

@@ -79,6 +79,7 @@ def judged(folder: Path, adapter: str, installed: Path, *options: str) -> tuple[
     return ran, report.read_text() if report.exists() else ran.out + ran.err
 
 
+@pytest.mark.deep
 def test_the_folder_does_not_change_a_verdict(
     hostile: Path, tmp_path_factory: pytest.TempPathFactory, adapter: str, installed: Path
 ) -> None:

@@ -54,6 +54,7 @@ WAYS = {
 }
 
 
+@pytest.mark.deep
 @needs_proc
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
 @pytest.mark.parametrize("way", WAYS)

@@ -50,6 +50,7 @@ def test_a_violated_clause_is_shown_with_its_smallest_case(folder: Path, install
     assert ["PART-1-n1,w2,b1,keep.py"] == os.listdir(folder / "loaderspec-repro")
 
 
+@pytest.mark.deep
 def test_a_correct_loader_leaves_an_empty_folder(folder: Path, installed: Path) -> None:
     """Exit code 0, a table of all clauses, and no files."""
     ran = runs.run_pytest(folder, *PLAIN, installed=installed)
@@ -67,6 +68,7 @@ def test_one_clause_can_be_chosen(folder: Path, installed: Path) -> None:
     assert ["BATCH-4"] == list(outcomes)
 
 
+@pytest.mark.deep
 def test_clauses_can_be_listed_without_a_run(folder: Path, installed: Path) -> None:
     """--collect-only names each clause, and starts nothing: not even the implementation is looked for."""
     ran = runs.run_pytest(folder, "--impl=no_such_module", "--collect-only", "-q", installed=installed)
@@ -97,6 +99,7 @@ def test_a_note_is_told_where_failures_are_not(folder: Path, installed: Path) ->
     assert "note: PART-1: this case can't exercise the clause; choose another" in ran.out
 
 
+@pytest.mark.deep
 def test_the_list_of_failures_names_the_case(folder: Path, installed: Path, pads: str) -> None:
     """pytest's last lines say what was violated in which case, not the beginning of the block again; with -n 2 too."""
     words = (f"--impl={pads}", "--case=PART-1-n1,w2,b1,keep", "--junitxml=junit.xml")
@@ -126,6 +129,7 @@ def test_junit_tells_the_outcomes(folder: Path, installed: Path) -> None:
     assert {"outcome": "HOLDS"} == {name: value for name, value in properties.items() if name != "exercised"}
 
 
+@pytest.mark.deep
 def test_every_way_of_running_writes_the_same_bytes(folder: Path, installed: Path, pads: str) -> None:
     """Runs without xdist and with two of its workers, and the plain command, write the same JSON."""
     for name, options in (("a", ()), ("two", ("-n2",))):

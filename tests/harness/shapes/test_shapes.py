@@ -141,6 +141,7 @@ def test_what_could_not_be_filled_is_told_by_name() -> None:
     assert notes[1].startswith("what could not be filled: no drop_last, so drop_last=True is not asked for; no rank")
 
 
+@pytest.mark.deep
 def test_a_correct_loader_gets_a_green_verdict_without_claims() -> None:
     """What it is taken to claim holds, and no clause is left unexercised by what it can't be asked for."""
     report = check(shaped.Plain)
@@ -149,6 +150,7 @@ def test_a_correct_loader_gets_a_green_verdict_without_claims() -> None:
     assert {"NOT CLAIMED"} == {report.outcome(each).status for each in ("COUNT-5", "PART-6", "ORDER-4", "COUNT-1")}
 
 
+@pytest.mark.deep
 def test_a_loader_of_samples_is_judged_in_steps_of_one() -> None:
     """Without a batch size, only such scenarios are tried."""
     report = check(shaped.of_samples)
@@ -184,6 +186,7 @@ def test_what_needs_ranks_says_so() -> None:
     assert ("with ranks",) == missing_claims(CLAUSES["PART-6"], Claims(when_keeping="uneven", without=("ranks",)))
 
 
+@pytest.mark.deep
 def test_a_script_makes_the_loader_as_the_suite_did(tmp_path: Path) -> None:
     """The reproduction of a sampler's fault puts it under torch's loader by itself."""
     spec = "tests.harness.shapes.shaped:OwnSampler"

@@ -52,6 +52,7 @@ def found(result: Result) -> dict[str, str]:
     return {clause: case.id for clause, case in result.cases.items()}
 
 
+@pytest.mark.deep
 def test_a_correct_loader_has_no_case() -> None:
     """Nothing is found, and the clauses that could have failed say how often."""
     with campaign(plain_loader.load) as correct:
@@ -69,6 +70,7 @@ def test_the_case_is_the_smallest_one() -> None:
     assert Scenario(1, 2) == result.cases["PART-1"].scenario == result.cases["PART-1"].trace.scenario
 
 
+@pytest.mark.deep
 def test_two_runs_are_equal() -> None:
     """The same loader and seed give the same counts, cases and traces."""
     results = []
@@ -98,6 +100,7 @@ def test_what_lies_in_the_folder_changes_nothing(tmp_path: Path, monkeypatch: py
         assert before == drawing.tried()
 
 
+@pytest.mark.deep
 def test_a_scenario_is_run_once() -> None:
     """Verdicts are remembered while a case is made smaller."""
     calls: list[Scenario] = []
@@ -122,6 +125,7 @@ def hangs_on(*sizes: int) -> Callable[[Any], Any]:
     return load
 
 
+@pytest.mark.deep
 def test_a_hang_is_found() -> None:
     """A loader that hangs for one size is found out by COUNT-6 or COUNT-7 like any other fault."""
     with campaign(hangs_on(3), patience=0.5) as hanging:
@@ -130,6 +134,7 @@ def test_a_hang_is_found() -> None:
     assert {(3, "hung-in-step")} == {(case.scenario.samples, case.finding.kind) for case in result.cases.values()}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("family", ["map", "statistics", "refusals"])
 def test_a_loader_that_hangs_costs_a_bounded_time(family: str) -> None:
     """Six are waited for, six more for each violated clause, its case again, and four of what no clause reports."""

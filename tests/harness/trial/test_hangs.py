@@ -39,6 +39,7 @@ def judged() -> tuple[Report, Hangs]:
         return session.report(), session.fleet.hangs
 
 
+@pytest.mark.deep
 def test_what_hangs_everywhere_costs_a_few_times_the_patience(judged: tuple[Report, Hangs]) -> None:
     """The first family spends what a tier has for hangs; each lane of the others meets one hang, and gives up."""
     tier, hangs = TIERS["quick"], judged[1]

@@ -110,6 +110,7 @@ def test_a_known_failure_is_tolerated() -> None:
     assert report.passed
 
 
+@pytest.mark.deep
 def test_a_reason_is_told_once() -> None:
     """Several kinds of one fault have one reason."""
     entries = [dict(case=f"PART-1-n{samples},w1,b1,keep", reason="we live with it") for samples in (1, 2)]
@@ -130,6 +131,7 @@ def test_a_stale_entry_fails_the_run() -> None:
     assert f"the known failure {DOUBLED} does not fail (any more); remove it, or store a case that does" in outcome.note
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("load", [doubles, plain_loader.load])
 def test_a_race_is_known_whether_it_fails_this_time_or_not(load: Any) -> None:
     """Its kind is tolerated and its case is not replayed, so that the verdict is the same in every run."""
@@ -138,6 +140,7 @@ def test_a_race_is_known_whether_it_fails_this_time_or_not(load: Any) -> None:
     assert ("KNOWN", "a race") == (outcome.status, outcome.note)
 
 
+@pytest.mark.deep
 def test_a_race_of_another_kind_excuses_nothing() -> None:
     """An entry names the kind that it tolerates."""
     report = judged({"PART-1": dict(case=DOUBLED, reason="a race", race="hung-after-error")})
@@ -165,6 +168,7 @@ def test_an_entry_of_what_is_not_claimed_changes_nothing() -> None:
     assert "NOT CLAIMED" == report.outcome("ORDER-5").status
 
 
+@pytest.mark.deep
 def test_a_template_waits_for_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--write-known lists what is violated; it is refused until somebody says why, and then it works."""
     monkeypatch.chdir(tmp_path)

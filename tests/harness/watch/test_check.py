@@ -55,6 +55,7 @@ def test_what_is_no_loader_gets_a_sentence(running: Ranks, tmp_path: Path) -> No
         running.record(f"{tmp_path}/gives.py:make", SetUp(), tmp_path / "record")
 
 
+@pytest.mark.deep
 def test_an_endless_stream_is_stopped(tmp_path: Path) -> None:
     """After the patience for one set-up, and what came until then is judged."""
     (tmp_path / "endless.py").write_text(
@@ -68,6 +69,7 @@ def test_an_endless_stream_is_stopped(tmp_path: Path) -> None:
     assert ([], True) == (found(verdict), verdict.recorded)
 
 
+@pytest.mark.deep
 def test_the_sweep_prints_the_command_that_shows_the_finding(capfd: pytest.CaptureFixture[str]) -> None:
     """With fewer ranks, epochs and samples."""
     target = f"{SCRIPTS}/seeds_differ.py:make_loader"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from conformance.audit.text import shown
+from tests.deep import deep_where
 from tests.harness.watch.jobs import SCRIPTS, Jobs, found, judged
 
 # Of each script that is broken: how many ranks it is started with, the clause, and its line.
@@ -55,6 +56,11 @@ STARTED_TWICE = {
     "right_resume_replays": [],
 }
 APART = {*STARTED_TWICE, "splits_differ", "hash_seed"}
+# Each starts a job, for two seconds and more: these run always, and all with `--deep`.
+ALWAYS = (
+    *("no_set_epoch", "stream_both", "numpy_augment", "eval_padding", "overlapping_split"),
+    *("right_accumulation", "right_ddp", "right_equal_contents", "right_peek", "right_tensor_parallel"),
+)
 
 
 def needs(script: str) -> None:
@@ -63,7 +69,7 @@ def needs(script: str) -> None:
         pytest.skip("accelerate is not installed")
 
 
-@pytest.mark.parametrize("script", BROKEN)
+@pytest.mark.parametrize("script", deep_where(lambda script: script not in ALWAYS, BROKEN, str))
 def test_a_broken_script_gets_its_finding(script: str, started: Jobs, tmp_path: Path) -> None:
     """One finding: its clause, at its line."""
     needs(script)
@@ -74,7 +80,7 @@ def test_a_broken_script_gets_its_finding(script: str, started: Jobs, tmp_path: 
     assert [(clause, f"{script}.py:{line}")] == found(verdict), shown(verdict)
 
 
-@pytest.mark.parametrize("script", RIGHT)
+@pytest.mark.parametrize("script", deep_where(lambda script: script not in ALWAYS, RIGHT, str))
 def test_a_right_script_gets_no_finding(script: str, started: Jobs, tmp_path: Path) -> None:
     """Its loaders were seen, and nothing is held against them."""
     needs(script)

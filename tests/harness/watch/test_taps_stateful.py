@@ -18,6 +18,7 @@ def notes(folder: Path) -> set[str]:
     return {note.key for group in verdict.groups for note in group.notes}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("steps", "workers"), [(2, 0), (2, 2), (6, 0)], ids=["within", "with-workers", "at-the-end"])
 def test_a_job_that_goes_on_from_its_loaders_state_is_not_accused(
     steps: int, workers: int, started: Jobs, tmp_path: Path

@@ -111,6 +111,7 @@ def test_torchrun_behind_a_shell_script_is_watched(capfd: pytest.CaptureFixture[
     assert "ORDER-6" in err
 
 
+@pytest.mark.deep
 def test_poprun_is_watched(capfd: pytest.CaptureFixture[str]) -> None:
     """Its instances are the ranks."""
     assert 1 == main(["watch", *python(*POPRUN, str(SCRIPTS / "seeds_differ.py"))])
@@ -119,6 +120,7 @@ def test_poprun_is_watched(capfd: pytest.CaptureFixture[str]) -> None:
     assert "ORDER-4" in err
 
 
+@pytest.mark.deep
 def test_spawned_ranks_are_watched(capfd: pytest.CaptureFixture[str]) -> None:
     """Their ranks are known from torch.distributed alone."""
     Path("spawns.py").write_text(SPAWNS)

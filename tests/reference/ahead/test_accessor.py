@@ -45,6 +45,7 @@ def test_every_strategy_delivers(strategy: SharingStrategy) -> None:
             assert numbers(graph.nodes for graph in made) == [0, 1, 2, 3]
 
 
+@pytest.mark.deep
 def test_a_loader_travels_by_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that was iterated before, too, with workers that persist; and the file has no name."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

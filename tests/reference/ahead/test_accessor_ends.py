@@ -83,6 +83,7 @@ def test_a_loop_keeps_a_loader_that_nobody_else_keeps() -> None:
         assert len(list(iter(made()))) == 5
 
 
+@pytest.mark.deep
 def test_descriptors_and_objects_do_not_pile_up() -> None:
     """Over many loaders, and over as many times that one is terminated (LEAK-2, LEAK-5)."""
     one = loader(Numbers(4))
@@ -116,6 +117,7 @@ def test_nobody_waits_for_a_process_that_has_ended(monkeypatch: pytest.MonkeyPat
     assert 0 not in waited
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("mode", ["accessor", "loader"])
 def test_the_end_of_the_interpreter_ends_the_producers(mode: str) -> None:
     """Nobody has terminated, and it waits for nothing (ASYNC-8)."""

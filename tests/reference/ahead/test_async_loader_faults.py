@@ -149,6 +149,7 @@ def reads_from_one_that_goes_deaf(line: Connection, timeout: float) -> None:
     line.send((steps, str(error), [has_ended(pid) for pid in pids]))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("timeout", [0, 3])
 def test_a_worker_that_closes_its_line_and_lives_on_is_an_error(timeout: float) -> None:
     """Nobody waits until it has ended, for it never will (ASYNC-7)."""

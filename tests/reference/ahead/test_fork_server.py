@@ -30,6 +30,7 @@ def tell_steps(line: Connection) -> None:
     line.send(read(SharingStrategy.ForkServer))
 
 
+@pytest.mark.deep
 def test_a_process_that_was_forked_gets_a_server_of_its_own() -> None:
     """The one of its parent's is not its child, and can't be asked whether it runs."""
     assert [[0, 0], [1, 1], [2, 2]] == read(SharingStrategy.ForkServer)

@@ -55,6 +55,7 @@ def train(rank: int, ranks: int, port: int) -> list[Any]:
     return found
 
 
+@pytest.mark.deep
 def test_ranks_make_the_update_of_their_joined_batches(answers: Callable[[str], list[Any]]) -> None:
     """All of them, from the weights of rank 0 (DEVICE-10, DEVICE-13)."""
     first, second = answers("train")

@@ -114,6 +114,7 @@ def train_as_rank(rank: int, ranks: int, folder: Path) -> Any:
     return [train(replicas, accumulation, rank, ranks) for replicas, accumulation in OF_AN_INSTANCE]
 
 
+@pytest.mark.deep
 def test_ranks_change_no_loss(tmp_path: Path) -> None:
     """Two processes: the mean of their losses is that of plain torch, and both hold the same model."""
     found = list(zip(*run_ranks(train_as_rank, RANKS, tmp_path), strict=True))

@@ -112,6 +112,7 @@ def test_when_one_fails_the_others_end(tmp_path: Path, last: str, code: int, sen
     assert [] == survivors(tmp_path)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_who_stops_the_launcher_stops_its_instances(tmp_path: Path, number: signal.Signals, code: int) -> None:
     """Instance 1 stops it when all are there (LAUNCH-7)."""
