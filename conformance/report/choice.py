@@ -4,7 +4,8 @@ from dataclasses import MISSING, fields
 
 from conformance.bridge.implementation import PREFIX
 from conformance.contract import AHEAD, Claims
-from conformance.loader.scenario import AGING_KINDS, BIG_KINDS, ODD_KINDS, Scenario
+from conformance.loader.conducts import AGING_KINDS, BIG_KINDS, ODD_KINDS
+from conformance.loader.scenario import Scenario
 from conformance.processes.task import Task
 from conformance.report.adapter_source import Adapter
 from conformance.report.reached import needs_of, scripting_of
