@@ -18,7 +18,7 @@ from conformance.report.script.checks import (
     OF_RESTARTS,
     check_of,
 )
-from conformance.trial.campaign import Case
+from conformance.trial.result import Case
 
 OF_GENERATORS = ("ORDER-10", "ORDER-11")
 OF_LENGTHS = ("COUNT-4", "DRAW-1", "GROUP-10", "SUBSET-6", "MIX-9")
