@@ -133,11 +133,12 @@ class Read:
 
 @dataclass(frozen=True)
 class RandomState:
-    """Digests of one library's global generator before and after a rank's run."""
+    """Digests of one library's global generator before a rank's run and after it, or while it holds a step."""
 
     library: str
     before: str
     after: str
+    held: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from conformance.chosen.scenario import ChosenScenario
 from conformance.contract import Claims
 from conformance.trial.tiers import Tier
 
-_WAYS = ("", "backwards", "beside", "backwards+beside", "whole")
+_WAYS = ("", "backwards", "beside", "backwards+beside", "whole", "none", "none+beside")
 
 
 @st.composite

@@ -27,6 +27,7 @@ DETAILS = {
     "backwards": "the last one first",
     "beside": "beside a loader of the others",
     "whole": "two loaders of the whole dataset",
+    "none": "nothing asked for",
     "all": "until all are exhausted",
     "weighted": "the later ones with more weight",
     "saved": "restarted from the state after two steps",
@@ -227,7 +228,9 @@ def ends_with_the_last(scenario: ChosenScenario) -> bool:
 
 
 def indices_of(scenario: ChosenScenario) -> list[int]:
-    """The samples of a subset, in the order in which they are named: two of three, or the whole dataset."""
+    """The samples of a subset, in the order in which they are named: two of three, the whole dataset, or none."""
+    if "none" in scenario.words:
+        return []
     if "whole" in scenario.words:
         return list(range(scenario.samples))
     indices = [index for index in range(scenario.samples) if index % 3 != 0]

@@ -3,7 +3,7 @@
 from conformance.contract import Claims
 from conformance.loader.judging import usable
 from conformance.loader.scenario import Scenario
-from conformance.trace import Trace
+from conformance.trace import RandomState, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count
 
@@ -26,17 +26,22 @@ def _global_state(trace: Trace, reseeded: bool) -> Verdict:
         return None
     for one, other in zip(trace.main.ranks, variant.ranks, strict=True):
         for here, there in zip(one.random_states, other.random_states, strict=False):
+            # What is drawn while a step is held, and put back in the end, is drawn by nobody else.
+            if here.held and not reseeded:
+                continue
             forgotten = here.before != there.before and here.after == there.after
             moved = here.after != here.before
             if moved and forgotten == reseeded:
-                return [_disturbed(one.rank, here.library, reseeded, count(len(one.epochs), "epoch"))]
+                return [_disturbed(one.rank, here, reseeded, count(len(one.epochs), "epoch"))]
     return []
 
 
-def _disturbed(rank: int, library: str, reseeded: bool, read: str) -> Finding:
+def _disturbed(rank: int, state: RandomState, reseeded: bool, read: str) -> Finding:
+    library = state.library
     generator = {"random": "random", "numpy": "numpy.random", "torch": "torch"}[library]
     if reseeded:
-        line = f"rank {rank}: {generator} ends in one and the same state, whatever it was before"
+        where = "stands, after the first step of an epoch," if state.held else "ends"
+        line = f"rank {rank}: {generator} {where} in one and the same state, whatever it was before"
         why = "code that drew from it before now draws other numbers, or the same ones on every rank"
         return Finding(f"reseeds-{library}", f"{generator}'s global state as the caller left it", (line,), why)
     line = f"rank {rank}: {generator} has moved on after {read}"

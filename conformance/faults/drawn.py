@@ -175,6 +175,10 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             for place, when in ((0, "second"), (4, "second"), (2, "third"), (4, "")):
                 yield simpler(plain, fault=f"raise@{place}", details=when)
             yield simpler(plain, fault="raise@4", drop_last=True)
+            if style == "map" and claims.shuffle:
+                # Under a shuffle the places of an epoch are not those of the next one.
+                yield simpler(plain, shuffle=True, fault="raise@3")
+                yield simpler(plain, samples=8, batch_size=3, shuffle=True, fault="raise@1", details="second")
             if not num_workers:
                 yield from _each_base_error(claims, simpler(plain, epochs=2), few)
             if claims.errors == "skip" and not few:

@@ -51,6 +51,7 @@ class Reading:
     epochs: list[Epoch] = field(default_factory=list)
     remarks: Remarks = field(default_factory=list)
     saved: list[Saved] = field(default_factory=list)
+    when_held: Callable[[], None] | None = None
     reader: Reader = field(init=False)
 
     @property
@@ -95,6 +96,9 @@ def read_once(implementation: Implementation, task: Task, workdir: str) -> RankR
         workdir = task.saved[task.rank].workdir
     going = Reading(implementation, task, scenario, request_of(task, workdir, watch), watch)
     failure = None
+    held: dict[str, str] = {}
+    if scenario.variant == "random-state":
+        going.when_held = lambda: held.update(random_state.digests())
     before = random_state.seed_all_and_tell(task.random_seed)
     try:
         read(going)
@@ -105,7 +109,8 @@ def read_once(implementation: Implementation, task: Task, workdir: str) -> RankR
         failure = Failure("raised", "step", calls.described(error))
     after = random_state.last_digests()
     # A library that is imported on the way has a state only afterwards: nothing can be said about it.
-    states = tuple(RandomState(name, before[name], after[name]) for name in before if name in after)
+    states = [RandomState(name, before[name], after[name]) for name in before if name in after]
+    states += [RandomState(name, before[name], held[name], held=True) for name in before if name in held]
     if watch is not None and watch.fired:
         going.remarks.append(("fired", scenario.fault))
     if watch is not None and scenario.asynchronous:
@@ -114,7 +119,7 @@ def read_once(implementation: Implementation, task: Task, workdir: str) -> RankR
         task.rank,
         tuple(going.epochs),
         failure,
-        states,
+        tuple(states),
         watch.reads() if watch is not None else (),
         tuple(going.remarks),
         saved=replace(going.saved[-1], workdir=workdir) if going.saved else None,
@@ -253,6 +258,7 @@ def _reader(going: Reading, loader: Any) -> Reader:
         most=8 + 2 * copies * going.scenario.samples + step,
         before_epoch=watch.begin_epoch if watch is not None else lambda number: None,
         decodes=going.scenario.kind not in BIG_KINDS,
+        when_held=going.when_held,
     )
 
 
@@ -292,7 +298,7 @@ def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
         hooks["worker_init_fn"] = probes.BreakingInitialiser(watch)
     if "collated" in scenario.words:
         hooks["collate_fn"] = probes.NotingCollate(watch)
-    if "begun" in scenario.words and scenario.conduct == "hooked":
+    if "initialised" in scenario.words or ("begun" in scenario.words and scenario.conduct == "hooked"):
         hooks["worker_init_fn"] = probes.NotingInitialiser(watch)
     if "sampler" in scenario.words:
         hooks["sampler"] = samplers.PassingSampler(watch.folder, scenario.samples)

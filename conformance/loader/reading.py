@@ -42,6 +42,7 @@ class Reader:
     keep_batches: bool = False
     decodes: bool = True
     measures: bool = True  # len() is asked for before each epoch
+    when_held: Callable[[], None] | None = None  # called while the consumer has the first step of an epoch
 
     def begin(self, number: int) -> Pass:
         """Make an iterator for an epoch."""
@@ -62,6 +63,8 @@ class Reader:
             going.batches.append(batch)
         going.delivered += max(1, len(going.steps[-1]))
         steps = len(going.steps)
+        if steps == 1 and self.when_held is not None:
+            self.when_held()
         if steps > self.most or (steps % 16 == 0 and going.delivered > self.most):
             raise Stopped("endless", "step", f"after {steps} steps there are still more", going.number)
         return True

@@ -192,7 +192,8 @@ class Scenario:
     @property
     def told_words(self) -> Mapping[str, str]:
         """What the words of the details may be, and how each reads."""
-        return {**(FAULT_WORDS if self.fault else {}), **self.conducted.details}
+        of_workers = {"initialised": "with an initialiser of workers"} if self.num_workers and not self.conduct else {}
+        return {**(FAULT_WORDS if self.fault else {}), **of_workers, **self.conducted.details}
 
     @property
     def faulty_epoch(self) -> int:

@@ -115,6 +115,8 @@ class Restarts:
         if "relayed" in self.words:
             self.keep(Saved(pickled(self._state()), at_the_end))
         going = reader.begin(numbers[0])
+        # As in `iterator = iter(loader)`: the old one goes when there is a new one.
+        del under_way
         if "anew" in self.words:
             self.keep(Saved(pickled(self._state()), at_the_end))
         more = True

@@ -171,3 +171,35 @@ class StartsItsWorkersAnew(BadPool):
 
     claims, families = HOOKED, LIFE
     clause, smallest = "WORK-18", "n1,w1,b1,keep,k1,e2,persistent,hooked,with=lasting"
+
+
+class InitialisesInPlaceOfSeeding(BadPool):
+    """A worker is seeded only where no initialiser is given, which is taken for seeding it. (No public report.)"""
+
+    claims, families = HOOKED, ("workers",)
+    clause, smallest, related = "WORK-8", "n5,w1,b1,keep,k2,with=initialised", ("WORK-9", "WORK-10")
+
+    def seed(self, seed: int) -> None:
+        if self.request.worker_init_fn is None:
+            super().seed(seed)
+
+
+class RemembersBadPlaces(Skipping, BadPool):
+    """The place of a sample that failed is passed over in later epochs, whatever is there. (No public report.)"""
+
+    claims, families = dict(MAP, errors="skip", shuffle="global"), LIFE
+    clause, smallest = "ERROR-8", "n4,w1,b1,keep,shuffle,e2,raise@3"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.bad: set[int] = set()
+
+    def fetch(self, step: list[int]) -> list[Any]:
+        found: list[Any] = []
+        order = self.order()
+        for index in step:
+            read = [] if order.index(index) in self.bad else super().fetch([index])
+            if not read:
+                self.bad.add(order.index(index))
+            found += read
+        return found

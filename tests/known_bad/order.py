@@ -303,6 +303,21 @@ class ReseedsTheCaller(KnownBad):
         return super().__iter__()
 
 
+class SeedsTheCallerMeanwhile(KnownBad):
+    """The caller's generator is seeded while an epoch is read, and put back at its end. (No public report.)"""
+
+    claims = BUFFERED
+    clause, smallest = "ORDER-10", "n1,w1,b1,keep,random-state"
+
+    def __iter__(self) -> Iterator[list[int]]:
+        before = random.getstate()
+        random.seed(self.request.seed)
+        try:
+            yield from super().__iter__()
+        finally:
+            random.setstate(before)
+
+
 class DrawsOneNumber(KnownBad):
     """Beginning an epoch draws one number from the caller's generator, shuffled or not."""
 

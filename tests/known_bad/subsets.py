@@ -77,6 +77,16 @@ class ReadsTheParent(KnownBadOfSubsets):
         return list(range(len(super().indices())))
 
 
+class TakesNoneForAll(KnownBadOfSubsets):
+    """A subset of no samples is taken for none being asked for, and the whole dataset is read. (No public report.)"""
+
+    clause, smallest = "SUBSET-1", "n1,w1,b1,keep,subset,with=none"
+
+    def indices(self) -> list[int]:
+        """The samples that are asked for."""
+        return list(self.request.indices or range(len(self.request.dataset)))
+
+
 class ReadsAhead(KnownBadOfSubsets):
     """The sample behind each one is read as well, whether it is in the subset or not. (No public report.)"""
 
