@@ -276,6 +276,6 @@ NOT_JUDGED: dict[str, str] = {
     "has no process that is common to all ranks",
     "datatrove": "its readers deal out whole files and know no batches and no epochs: the adapter would be the loader",
     "DeepSpeed": "its own sampler always shuffles and takes no seed, and no release tells it the epoch, so that neither "
-    "an order nor another epoch can be asked for; with a sampler that is handed to it it is torch's DataLoader, which "
-    "is judged",
+    "an order nor another epoch can be asked for; with a sampler that is handed over it is torch's loader, "
+    "which is judged",
 }
