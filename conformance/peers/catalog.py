@@ -164,6 +164,15 @@ PEERS: tuple[Peer, ...] = (
         f"{_HUB}/accelerate/concept_guides/join",
     ),
     Peer(
+        "accelerate-dispatch",
+        "accelerate dispatch_batches",
+        "torch",
+        "accelerate_dispatch",
+        ("accelerate",),
+        f"{_HUB}/accelerate/package_reference/torch_wrappers",
+        patience=30.0,
+    ),
+    Peer(
         "transformers",
         "transformers length-grouped sampler",
         "torch",
@@ -275,7 +284,7 @@ NOT_JUDGED: dict[str, str] = {
     "ray.data": "its ranks are fed by one cluster, which takes seconds to start and must be shared by them; the suite "
     "has no process that is common to all ranks",
     "datatrove": "its readers deal out whole files and know no batches and no epochs: the adapter would be the loader",
-    "DeepSpeed": "its own sampler always shuffles and takes no seed, and no release tells it the epoch, so that neither "
-    "an order nor another epoch can be asked for; with a sampler that is handed over it is torch's loader, "
+    "DeepSpeed": "its own sampler always shuffles and takes no seed, and no release tells it the epoch, so that "
+    "neither an order nor another epoch can be asked for; with a sampler that is handed over it is torch's loader, "
     "which is judged",
 }
