@@ -7,7 +7,7 @@ dataset has ran out of samples"; "all_exhausted": "as soon as every samples of e
 once"). The ranks' shares are DistributedSampler's, as https://docs.pytorch.org/docs/stable/data.html says.
 
 The mixture is map-style, and is drawn once, from the seed; an epoch is another order of it. Rows hold the number of a
-sample among all sources. Other requests are for one source.
+sample among all sources; a transform gives the sample. Other requests are for one source.
 """
 
 from typing import Any
@@ -58,16 +58,15 @@ def load(request: Any) -> TorchLoader:
         drop_last=request.drop_last,
     )
 
-    def read(row: dict[str, int]) -> Any:
-        source, at = places[row["number"]]
-        return source[at]
+    def read(rows: dict[str, list[int]]) -> dict[str, list[Any]]:
+        return {"sample": [source[at] for source, at in map(places.__getitem__, rows["number"])]}
 
     loader: DataLoader[Any] = DataLoader(
-        mixed,
+        mixed.with_transform(read),
         batch_size=request.batch_size,
         sampler=sampler,
         drop_last=request.drop_last,
         num_workers=request.num_workers,
-        collate_fn=lambda batch: [read(row) for row in batch],
+        collate_fn=lambda rows: [row["sample"] for row in rows],
     )
     return TorchLoader(loader, sampler)
