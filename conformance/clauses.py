@@ -2,8 +2,8 @@
 
 What judges imports this first: it imports the wings, whose judges register themselves. To add a chapter: a folder like
 the others (`family.py` says what it has, and imports its judges), its import and its name in the loop below, a new
-claim in `contract.py`, its walls in `tests/harness/test_walls.py`, the text in `specs/`, and a known-bad loader for
-each clause. `tests/museum/test_traceability.py` names what is missing.
+claim in `contract/`, its walls in `tests/harness/test_walls.py`, the text in `specs/`, and a known-bad loader for each
+clause. `tests/museum/test_traceability.py` names what is missing.
 """
 
 from conformance.ahead import family as ahead

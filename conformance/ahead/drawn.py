@@ -10,7 +10,8 @@ from itertools import product
 from hypothesis import strategies as st
 
 from conformance.contract import AHEAD, Claims
-from conformance.loader.scenario import ODD_KINDS, Scenario, Style, simpler
+from conformance.loader.conducts import ODD_KINDS
+from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 _PLAIN = ("whole",) * 8

@@ -2,7 +2,8 @@
 
 from conformance.ahead.judges import ahead, conduct_of
 from conformance.contract import Claims
-from conformance.loader.scenario import CONDUCTS, DEADLY, Scenario
+from conformance.loader.conducts import CONDUCTS, DEADLY
+from conformance.loader.scenario import Scenario
 from conformance.trace import RankRun, Topic, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 

@@ -2,6 +2,7 @@
 
 from conformance.ahead.judges import ahead, fails_as_well
 from conformance.contract import Claims
+from conformance.loader.conducts import DEADLY
 from conformance.loader.judging import (
     before_the_fault,
     error_text,
@@ -9,7 +10,7 @@ from conformance.loader.judging import (
     lost_of_the_error,
     show,
 )
-from conformance.loader.scenario import DEADLY, Scenario
+from conformance.loader.scenario import Scenario
 from conformance.trace import Failure, RankRun, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import place_of

@@ -1,6 +1,6 @@
 """What a consumer does with a loader that reads ahead: it takes its time, restarts, is interrupted, or ends."""
 
-from conformance.loader.scenario import CONDUCTS, Conduct
+from conformance.loader.conducts import CONDUCTS, Conduct
 
 _MODULE = "conformance.ahead.conduct"
 

@@ -9,13 +9,14 @@ from conformance.chosen import (
     drawn_mixtures,
     drawn_streams,
     drawn_subsets,
+    judges_batched_epochs,
     judges_batches,
     judges_mixtures,
     judges_streams,
     judges_subsets,
     left,
 )
-from conformance.chosen.judges_batches import may_refuse
+from conformance.chosen.batches import may_refuse
 from conformance.chosen.scenario import (
     BATCHES,
     DETAILS,
@@ -41,7 +42,7 @@ from conformance.trial.words import joined
 
 CHAPTERS = ("GROUP", "STREAM", "SUBSET", "MIX", "LEFT")
 # Imported, so that they register their clauses.
-JUDGES = (judges_batches, judges_streams, judges_subsets, judges_mixtures, left)
+JUDGES = (judges_batches, judges_batched_epochs, judges_streams, judges_subsets, judges_mixtures, left)
 
 _INTERRUPTED = {*STOPPED_AFTER, *LEAVING}
 _PERFORMER = "conformance.chosen.run"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from conformance.chosen import judges_batches, judges_mixtures, judges_streams, judges_subsets
+from conformance.chosen import batches, judges_mixtures, judges_streams, judges_subsets
 from conformance.chosen import scenario as asked_for
 from conformance.chosen.asked import arguments_of, second_of
 from conformance.chosen.scenario import ChosenScenario
@@ -68,11 +68,11 @@ def _of_batches(scenario: ChosenScenario, claims: Claims) -> dict[str, Any]:
     grouped, policy = scenario.about == "grouped", claims.policy(scenario.drop_last)
     found |= {"groups": asked_for.groups_of(scenario)} if grouped else {"sizes": asked_for.sizes_of(scenario)}
     found["amounts"] = (1,) * scenario.samples if grouped else asked_for.sizes_of(scenario)
-    found["parts_of_all"] = judges_batches.parts_of(scenario)
-    found["least_steps"] = judges_batches.ENOUGH_STEPS
+    found["parts_of_all"] = batches.parts_of(scenario)
+    found["least_steps"] = batches.ENOUGH_STEPS
     if policy is not None:
-        found["most_lost"] = judges_batches.most_lost(scenario, policy)
-        found["most_repeated"] = judges_batches.most_repeated(scenario, policy)
+        found["most_lost"] = batches.most_lost(scenario, policy)
+        found["most_repeated"] = batches.most_repeated(scenario, policy)
     return found
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from conformance.clauses import CLAUSES, FAMILIES, Clause
 from conformance.contract import AdapterError, Claims
-from conformance.trial.campaign import Case, Result
 from conformance.trial.memory import Memory, RememberingCampaign
+from conformance.trial.result import Case, Result
 from conformance.trial.session import Session
 
 # Each claim with its values, strongest first. What each needs, or what it is about, stands before it.

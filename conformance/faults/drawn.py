@@ -9,8 +9,9 @@ from conformance.contract import Claims
 from conformance.faults.scenario import LIVES
 from conformance.loader import generators, samplers
 from conformance.loader.asked import may_persist
+from conformance.loader.conducts import BASE_ERRORS, ERRORS, KINDS
 from conformance.loader.kinds import ORDERED
-from conformance.loader.scenario import BASE_ERRORS, ERRORS, KINDS, Scenario, Style, simpler
+from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 # What may go wrong or be done, simplest first; what happens twice in a list is tried twice as often.

@@ -1,6 +1,7 @@
 """Chapter 10, faults: the judges of ERROR-* and LEAK-*, on scenarios in which something goes wrong, once."""
 
 from conformance.contract import Claims
+from conformance.loader.conducts import FAULTS
 from conformance.loader.judging import (
     as_undisturbed,
     before_the_fault,
@@ -15,7 +16,7 @@ from conformance.loader.judging import (
 )
 from conformance.loader.kinds import OF_ORDERS, OF_SAMPLES
 from conformance.loader.runs import FIRST_EPOCH
-from conformance.loader.scenario import FAULTS, Scenario
+from conformance.loader.scenario import Scenario
 from conformance.trace import Failure, RankRun, Topic, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count, place_of

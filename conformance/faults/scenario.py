@@ -1,6 +1,6 @@
 """A loader that lives through more than one thing: what a consumer does with each of its epochs but the last."""
 
-from conformance.loader.scenario import CONDUCTS, Conduct
+from conformance.loader.conducts import CONDUCTS, Conduct
 
 # What becomes of an epoch, by the word that says so.
 LIVES = {

@@ -3,8 +3,9 @@
 from collections import Counter
 
 from conformance.contract import Claims
+from conformance.loader.conducts import BASE_ERRORS, ERRORS, NOT_MADE_ANEW
 from conformance.loader.runs import UNDISTURBED
-from conformance.loader.scenario import BASE_ERRORS, ERRORS, NOT_MADE_ANEW, Scenario
+from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace
 from conformance.trial.clause import Finding
 from conformance.trial.words import clipped, count, place_of

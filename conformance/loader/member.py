@@ -16,8 +16,9 @@ from typing import Any, Protocol, cast
 from conformance.contract import Implementation, Request
 from conformance.loader import datasets, generators, kinds, leaks, patience, probes, reading, samplers
 from conformance.loader.asked import arguments_of, hooks_of
+from conformance.loader.conducts import AGING_KINDS, BIG_KINDS, ODD_KINDS
 from conformance.loader.reading import Reader
-from conformance.loader.scenario import AGING_KINDS, BIG_KINDS, ODD_KINDS, Scenario
+from conformance.loader.scenario import Scenario
 from conformance.processes import alive, calls, random_state, seen
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task

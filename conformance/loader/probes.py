@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
+from conformance.loader.conducts import BASE_ERRORS, ERRORS
 from conformance.loader.datasets import FIRST_SAMPLE, MapDataset
 from conformance.loader.interrupts import first, interrupt, said, within
 from conformance.loader.reach import reaches
 from conformance.loader.samples import sample_of
-from conformance.loader.scenario import BASE_ERRORS, ERRORS
 from conformance.processes.descendants import children
 from conformance.trace import Read
 from conformance.trial.words import place_of

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conformance.loader.conducts import ODD_KINDS
 from conformance.loader.datasets import FIRST_SAMPLE
-from conformance.loader.scenario import ODD_KINDS
 
 
 class Pair(NamedTuple):

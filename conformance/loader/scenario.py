@@ -2,15 +2,31 @@
 
 A scenario says everything that a run needs, so its code alone replays it: `n1,w2,b1,keep` is 1 sample, 2 ranks,
 micro-batch 1, drop_last=False. The chapters about loaders mix faults, conducts, workers and reading ahead freely, so
-they share this one record; what a consumer can do in a chapter of its own, that chapter adds to CONDUCTS.
+they share this one record.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from conformance.contract import Claims
+from conformance.loader.conducts import (
+    AGING_KINDS,
+    BASE_ERRORS,
+    BIG_KINDS,
+    CONDUCTS,
+    DEADLY,
+    ERRORS,
+    FAULT_WORDS,
+    FAULTS,
+    IN_EPOCH,
+    KINDS,
+    NO_CONDUCT,
+    ODD_KINDS,
+    SLOW,
+    Conduct,
+)
 from conformance.trace import FIELDS, SUBJECTS
 from conformance.trial import codes
 from conformance.trial.codes import PASSES, PROCESSES, SAMPLES, choice, either, named, number, placed, word
@@ -32,114 +48,6 @@ Variant = Literal[
 ]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 Style = Literal["map", "iterable"]
-
-# What goes wrong, once, and where ("raise@3": sample 3 raises); and how it reads in a report.
-FAULTS = {
-    "raise": "sample {} raises",
-    "stop": "sample {} raises StopIteration",
-    "index": "sample {} raises IndexError",
-    "again": "sample {} raises when it is read again",
-    "kill": "the worker that reads sample {} is killed",
-    "exit": "the worker that reads sample {} exits",
-    "hang": "the worker that reads sample {} hangs",
-    "idle": "the worker that read sample {} is killed between two epochs",
-    "slow": "sample {} takes half a second",
-    "long": "sample {} takes six seconds",
-    "collate": "collating sample {} raises",
-    "init": "the initialiser of worker {} raises",
-}
-# More that may be said of a fault, as words of the details: what is raised in place of the dataset's own exception, by
-# the name of its class, and in which epoch it happens, if not in the first.
-ERRORS = {
-    "disk": "OSError",
-    "key": "KeyError",
-    "unicode": "UnicodeDecodeError",
-    "memory": "MemoryError",
-    "late": "TimeoutError",
-    "eof": "EOFError",
-    "pipe": "BrokenPipeError",
-    "attribute": "AttributeError",
-    "type": "TypeError",
-    "runtime": "RuntimeError",
-    "missing": "NotImplementedError",
-    "stubborn": "Stubborn",
-}
-# What Python derives from BaseException alone, so that `except Exception` lets it pass; and the dataset's own such.
-BASE_ERRORS = {
-    "exits": "SystemExit",
-    "abandons": "Abandoned",
-    "closes": "GeneratorExit",
-    "stops": "KeyboardInterrupt",
-}
-# Of these no other process can make one again from its text.
-NOT_MADE_ANEW = ("unicode", "stubborn")
-IN_EPOCH = {"second": 1, "third": 2}
-FAULT_WORDS = {
-    **{word: f"with {'an' if name[0] in 'AEIOU' else 'a'} {name}" for word, name in {**ERRORS, **BASE_ERRORS}.items()},
-    "second": "in the second epoch",
-    "third": "in the third epoch",
-    "always": "in every epoch",
-}
-# The faults after which a worker has had no time to clean up, and which a loader may take seconds to notice.
-DEADLY = ("kill", "exit", "hang", "idle")
-# Nothing is wrong with these samples: they take their time.
-SLOW = ("slow", "long")
-# What a sample is, if not a number.
-KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple", "named", "nested", "empty")
-# Samples one of which, in the middle of the epoch, is unlike those before it.
-# Samples that are other ones in each epoch: what is written over what is held then shows.
-AGING_KINDS = ("aging",)
-ODD_KINDS = ("dtype", "narrow", "wide")
-# Samples of 1 MiB, which are not looked at: what is done with steps that are large.
-BIG_KINDS = ("big",)
-
-
-@dataclass(frozen=True)
-class Conduct:
-    """What a consumer does other than reading epoch after epoch and closing the loader: how it reads in a report.
-
-    `module` is the one that knows how it is done, in a rank's process; the loader's own conducts need none. `waits`:
-    the consumer waits for what a loader does meanwhile. `epochs` gives, for a number of epochs, those that are read.
-    `asks` gives, for a scenario, more fields of the request.
-    `when_synchronous`: it is done as well where a run is compared with one that does not read ahead. `details`: the
-    words that say more, and how they read. `fails_in`: the word whose epoch a fault happens in, where each word is an
-    epoch. `calm`: nothing is looked for that may be left behind. `watched`: each read is.
-    """
-
-    text: str
-    module: str = ""
-    waits: bool = False
-    epochs: Callable[[int], tuple[int, ...]] = lambda count: tuple(range(count))
-    asks: Callable[[Any], Mapping[str, Any]] = lambda scenario: {}
-    when_synchronous: bool = False
-    details: Mapping[str, str] = field(default_factory=dict)
-    fails_in: str = ""
-    calm: bool = False
-    watched: bool = False
-
-
-def _far(count: int) -> tuple[int, ...]:
-    """Epochs that differ in one high bit, or lie on both sides of one."""
-    return (0, 255, 256, 257, 65_535, 65_536, 65_537, 2**24, 2**30, 2**31 - 9)[:count]
-
-
-def _backwards(count: int) -> tuple[int, ...]:
-    return tuple(range(count))[::-1]
-
-
-CONDUCTS: dict[str, Conduct] = {
-    "leave": Conduct("left after step {} of the first epoch"),
-    "two": Conduct("a second iterator begun after step {} of the first"),
-    "kept": Conduct("every batch kept"),
-    "ended": Conduct("next() called again after the end, the loader closed twice"),
-    "dropped": Conduct("dropped without closing"),
-    "unread": Conduct("made and never iterated"),
-    "far": Conduct("epochs far apart", epochs=_far, calm=True),
-    "back": Conduct("the last epoch first", epochs=_backwards, calm=True),
-    "head": Conduct("the first step of each epoch alone", calm=True),
-    "closed": Conduct("closed after step {} while its iterator is alive"),
-}
-_NO_CONDUCT = Conduct("")
 
 _DEVICE_FACTORS = ("gradient_accumulation", "replication_factor", "device_iterations")
 _REFUSABLE = ("batch_size", "world_size", "rank", *_DEVICE_FACTORS)
@@ -274,7 +182,7 @@ class Scenario:
     @property
     def conducted(self) -> Conduct:
         """What is known of the conduct."""
-        return CONDUCTS[self.conduct.partition("@")[0]] if self.conduct else _NO_CONDUCT
+        return CONDUCTS[self.conduct.partition("@")[0]] if self.conduct else NO_CONDUCT
 
     @property
     def words(self) -> list[str]:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from conformance.loader.scenario import CONDUCTS as OF_LOADERS
-from conformance.loader.scenario import DEADLY, FAULTS, trouble
+from conformance.loader.conducts import CONDUCTS as OF_LOADERS
+from conformance.loader.conducts import DEADLY, FAULTS
+from conformance.loader.scenario import trouble
 from conformance.trace import FIELDS, SUBJECTS
 from conformance.trial import codes
 from conformance.trial.codes import PASSES, PROCESSES, SAMPLES, choice, fixed, number, of_words, placed, word

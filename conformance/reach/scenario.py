@@ -2,7 +2,8 @@
 
 from itertools import pairwise
 
-from conformance.loader.scenario import CONDUCTS, Conduct, Scenario
+from conformance.loader.conducts import CONDUCTS, Conduct
+from conformance.loader.scenario import Scenario
 from conformance.trial.words import place_of
 
 _PERFORMER = "conformance.reach.conduct"

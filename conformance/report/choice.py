@@ -4,7 +4,8 @@ from dataclasses import MISSING, fields
 
 from conformance.bridge.implementation import PREFIX
 from conformance.contract import AHEAD, Claims
-from conformance.loader.scenario import AGING_KINDS, BIG_KINDS, ODD_KINDS, Scenario
+from conformance.loader.conducts import AGING_KINDS, BIG_KINDS, ODD_KINDS
+from conformance.loader.scenario import Scenario
 from conformance.processes.task import Task
 from conformance.report.adapter_source import Adapter
 from conformance.report.reached import needs_of, scripting_of
@@ -17,7 +18,7 @@ from conformance.report.script.checks import (
     OF_RESTARTS,
     check_of,
 )
-from conformance.trial.campaign import Case
+from conformance.trial.result import Case
 
 OF_GENERATORS = ("ORDER-10", "ORDER-11")
 OF_LENGTHS = ("COUNT-4", "DRAW-1", "GROUP-10", "SUBSET-6", "MIX-9")

@@ -17,7 +17,7 @@ from conformance.report.adapter_source import Adapter
 from conformance.report.choice import COUNTED
 from conformance.report.planned import Plan
 from conformance.report.reached import scripting_of
-from conformance.trial.campaign import Case
+from conformance.trial.result import Case
 from conformance.trial.words import place_of
 
 # A loader that orders by the clock, or by nothing at all, gives the same small order twice now and then.

@@ -37,8 +37,8 @@ from conformance.processes.origin import installed
 from conformance.report.guarantees import guarantees
 from conformance.report.spec_text import ClauseText, clause_text, clause_texts
 from conformance.trace import Trace, to_json
-from conformance.trial.campaign import Case
 from conformance.trial.outcome import Outcome, Report
+from conformance.trial.result import Case
 
 SCHEMA = 1
 _LIBRARIES = ("hypothesis", "numpy", "torch")

@@ -15,8 +15,8 @@ from conformance.loader.starting import Start
 from conformance.processes.fleet import Lane
 from conformance.processes.task import Task
 from conformance.trace import Epoch, RankRun, Saved, Trace
-from conformance.trial.campaign import Case
 from conformance.trial.family import observe, with_twins
+from conformance.trial.result import Case
 
 
 @dataclass

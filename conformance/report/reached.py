@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from conformance.clauses import CLAUSES, FAMILIES
-from conformance.trial.campaign import Case
+from conformance.trial.result import Case
 from conformance.trial.scripting import Scripting
 
 # The loops that stand at the beginning of a script: how its ranks read.

@@ -21,7 +21,7 @@ from conformance.report.reached import LOOPS, scripting_of
 from conformance.report.spec_text import clause_text
 from conformance.report.text import COLUMNS, REPRO_FOLDER
 from conformance.shapes.shape import Shape
-from conformance.trial.campaign import Case
+from conformance.trial.result import Case
 
 PATIENCE = 10.0
 _USE = """\

@@ -18,7 +18,7 @@ from conformance.report.json_report import SCHEMA, clause_digest, specs_digest
 from conformance.report.spec_text import clause_texts
 from conformance.report.text import REPRO_FOLDER
 from conformance.trace import Trace, from_json
-from conformance.trial.campaign import Case
+from conformance.trial.result import Case
 
 # The order in which outcomes are counted and explained, each with the sign that stands for it beside its word.
 SIGNS = {

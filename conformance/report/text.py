@@ -16,9 +16,9 @@ from conformance.report.choice import has_script
 from conformance.report.guarantees import guarantee_line
 from conformance.report.spec_text import clause_text
 from conformance.report.unclaimed import joined_ids, unclaimed_claims, unclaimed_line
-from conformance.trial.campaign import Case
 from conformance.trial.clause import Level
 from conformance.trial.outcome import Outcome, Report
+from conformance.trial.result import Case
 from conformance.trial.words import clipped, printable
 
 __all__ = ["failure_block", "has_script", "summary"]

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from conformance.loader.scenario import CONDUCTS, Conduct, Scenario, simpler
+from conformance.loader.conducts import CONDUCTS, Conduct
+from conformance.loader.scenario import Scenario, simpler
 
 # What is done with the state other than giving it to a new loader of the same request.
 SAVE = {

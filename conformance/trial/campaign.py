@@ -8,7 +8,6 @@ processes, and only what shows there as well is reported.
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis.errors import NoSuchExample
@@ -16,67 +15,21 @@ from hypothesis.errors import NoSuchExample
 from conformance.contract import Claims
 from conformance.processes.fleet import Fleet, Lane
 from conformance.trace import Scenario, Trace
-from conformance.trial.clause import CLAUSES, Clause, Finding, Verdict
+from conformance.trial.clause import CLAUSES, Clause, Verdict
 from conformance.trial.drawing import draw, find
 from conformance.trial.family import FAMILIES, Family, observe, with_twins
 from conformance.trial.progress import Progress, Shows, nothing
+from conformance.trial.result import Case, Result
 from conformance.trial.tiers import Tier
+from conformance.trial.unowned import unowned_failure
 
 # Scenarios that hang cost the whole patience each: a family tolerates this many, and again while looking for a smaller
 # case of each clause. What was not tried then shows as NOT EXERCISED beside the hang. Where a family tells what a hang
 # is about, the second number is tolerated of each, so that none masks another.
 _TOLERATED_HANGS = 6
 _TOLERATED_HANGS_OF_EACH = 2
-# How a run may not end, whatever was asked for.
-_NEVER_RIGHT = ("hung", "died", "endless")
 # Cases that are run again in new processes until one of them fails there too.
 _CONFIRMATIONS = 4
-
-
-@dataclass(frozen=True)
-class Case:
-    """A violated clause with its smallest case: the scenario, what was found, and all that was delivered."""
-
-    clause: str
-    scenario: Any  # a Scenario; its chapter knows which kind
-    finding: Finding
-    trace: Trace
-
-    @property
-    def id(self) -> str:
-        """What `--case` takes: the clause and the scenario's code."""
-        return f"{self.clause}-{self.scenario.code}"
-
-
-@dataclass
-class Result:
-    """What a campaign learned: per clause the exercises, and the smallest case where it was violated."""
-
-    exercised: dict[str, int]
-    cases: dict[str, Case] = field(default_factory=dict)
-    # Violated once, and not again in new processes.
-    unconfirmed: dict[str, Scenario] = field(default_factory=dict)
-    # Violated by a hang, which was not waited for a second time: hangs had taken too long.
-    unwaited: dict[str, Scenario] = field(default_factory=dict)
-    # How many scenarios were not tried, because others had hung or the time was over.
-    untried: int = 0
-    # The smallest scenario of which a run failed without any clause saying so, and how it failed.
-    unowned: tuple[Scenario, str] | None = None
-    # Whether only some of the scenarios were tried, since each takes long with this implementation.
-    is_short: bool = False
-
-
-def joined(one: Result, other: Result) -> Result:
-    """What two campaigns learned of clauses together; a case of the first counts more."""
-    exercised = {clause: times + other.exercised.get(clause, 0) for clause, times in one.exercised.items()}
-    return Result(
-        exercised,
-        {**other.cases, **one.cases},
-        {**other.unconfirmed, **one.unconfirmed},
-        {**other.unwaited, **one.unwaited},
-        one.untried + other.untried,
-        is_short=one.is_short or other.is_short,
-    )
 
 
 class Campaign:
@@ -330,26 +283,6 @@ def replay(fleet: Fleet, claims: Claims, clause: Clause, scenario: Scenario) -> 
     with fleet.whole_patience():
         verdict, trace = verdict_of(fleet, claims, clause, observe(fleet.lanes[0], FAMILIES[clause.family], scenario))
     return (Case(clause.id, scenario, verdict[0], trace) if verdict else None), verdict is not None
-
-
-def unowned_failure(family: Family[Any], claims: Claims, trace: Trace, verdicts: Mapping[str, Verdict]) -> str:
-    """How a run failed, if one did and no clause says so; else "".
-
-    A clause that accuses owns the failure. An error, but no hang and no death, is also owned by a clause that looked at
-    the run and found it right, and by a scenario in which an error is allowed; in a run that is compared with the main
-    one it is the comparing clause's.
-    """
-    failures = [(run, rank.rank, rank.failure) for run in trace.runs for rank in run.ranks if rank.failure]
-    dead = [each for each in failures if each[2].kind in _NEVER_RIGHT]
-    of_main = [each for each in failures if each[0] is trace.main]
-    if any(verdicts.values()) or not (dead or of_main):
-        return ""
-    if not dead and (
-        any(verdict is not None for verdict in verdicts.values()) or family.may_fail(trace.scenario, claims)
-    ):
-        return ""
-    run, rank, failure = (dead or of_main)[0]
-    return f"rank {rank} {failure.sentence()}" + ("" if run is trace.main else f" in the run {run.name!r}")
 
 
 def _news(verdict: Verdict, known: frozenset[str]) -> bool:

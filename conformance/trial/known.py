@@ -13,9 +13,9 @@ from typing import Any
 
 from conformance.contract import AdapterError
 from conformance.trace import Scenario
-from conformance.trial.campaign import Case
 from conformance.trial.clause import CLAUSES
 from conformance.trial.family import FAMILIES
+from conformance.trial.result import Case
 
 _FIELDS = ("case", "reason", "issue", "until", "perhaps", "race")
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from conformance.contract import Claims
 from conformance.processes.origin import Origin
-from conformance.trial.campaign import Case
 from conformance.trial.clause import Level
+from conformance.trial.result import Case
 
 Status = Literal["HOLDS", "VIOLATED", "KNOWN", "NOT CLAIMED", "NOT EXERCISED", "INVALID"]
 

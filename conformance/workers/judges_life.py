@@ -1,6 +1,7 @@
 """Chapter 4, life cycle: the judges of WORK-12 to WORK-17, on consumers that do more than read and close."""
 
 from conformance.contract import Claims
+from conformance.loader.conducts import BIG_KINDS
 from conformance.loader.judging import (
     as_undisturbed,
     failed_while_loading,
@@ -11,7 +12,7 @@ from conformance.loader.judging import (
     show,
 )
 from conformance.loader.runs import FIRST_EPOCH
-from conformance.loader.scenario import BIG_KINDS, Scenario
+from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, RankRun, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 

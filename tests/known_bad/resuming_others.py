@@ -1,9 +1,10 @@
-"""Loaders with one fault in how they take the state of another request, or one that they never promised."""
+"""Loaders with one fault in how they take the state of another request or hook, or one that they never promised."""
 
 import pickle
 from typing import Any, ClassVar
 
 from tests.known_bad.correct import claim
+from tests.known_bad.life import LIFE
 from tests.known_bad.resuming import RESUMING, STEADY, Resuming, Stopping
 
 
@@ -89,3 +90,23 @@ class HasAStateForShow(Stopping):
     def load_state_dict(self, state: Any) -> None:
         """Take a state."""
         pickle.dumps(state)
+
+
+class CollatesWholeEpochs(Stopping):
+    """The collate function makes the steps of whole epochs, and a list those of a rest. (No public report.)"""
+
+    claims: ClassVar[dict[str, Any]] = claim(STEADY, hooks=("collate_fn",))
+    families: ClassVar[tuple[str, ...]] = LIFE
+    clause = "WORK-18"
+    smallest = "n5,w1,b1,keep,hooked,with=collated+restored"
+    is_rest = False
+
+    def left(self, skipped: int) -> list[list[int]]:
+        """Look whether anything was given before."""
+        self.is_rest = skipped > 0
+        return super().left(skipped)
+
+    def fetch(self, step: list[int]) -> Any:
+        """The samples of a step, collated unless they are of a rest."""
+        samples, collate = super().fetch(step), self.request.collate_fn
+        return collate(samples) if collate and not self.is_rest else samples

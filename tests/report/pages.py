@@ -12,8 +12,8 @@ from conformance.device.scenario import DeviceScenario
 from conformance.loader.scenario import Scenario
 from conformance.report.json_report import as_json
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace, Value
-from conformance.trial.campaign import Case
 from conformance.trial.outcome import KnownCase, Outcome, Report
+from conformance.trial.result import Case
 
 Steps = Sequence[Sequence[int]]
 

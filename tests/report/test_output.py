@@ -10,9 +10,9 @@ from conformance.loader.scenario import Scenario
 from conformance.report.output import Wanted, badness, block, refuse_unwritable, write_files
 from conformance.report.text import COLUMNS, REPRO_FOLDER
 from conformance.trace import Trace
-from conformance.trial.campaign import Case
 from conformance.trial.clause import Finding
 from conformance.trial.outcome import Outcome, Report
+from conformance.trial.result import Case
 from tests.report.test_text import DUPLICATE
 
 REPORT = Report("torch", Claims(), "gate", 0, (Outcome("PART-1", "MUST", "VIOLATED", 310, DUPLICATE),))

@@ -13,8 +13,8 @@ from conformance.report.choice import has_script
 from conformance.report.script.checks import OF_CONSUMERS
 from conformance.report.spec_text import ClauseText
 from conformance.trace import Trace
-from conformance.trial.campaign import Case
 from conformance.trial.clause import Finding
+from conformance.trial.result import Case
 from tests.deep import deep_but_one_of_each
 from tests.report.consumers import FAULTS as OF_CONSUMERS_FAULTS
 from tests.report.consumers import Fault

@@ -20,8 +20,8 @@ from conformance.report.repro import script
 from conformance.report.script.checks import OF_REACH
 from conformance.report.script.probe import decode
 from conformance.trace import Trace
-from conformance.trial.campaign import Case
 from conformance.trial.clause import Finding
+from conformance.trial.result import Case
 from tests.deep import deep_where
 from tests.known_bad import MUSEUM
 from tests.known_bad.correct import KnownBad

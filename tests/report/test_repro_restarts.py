@@ -10,8 +10,8 @@ from conformance.report.choice import has_script
 from conformance.report.repro import write
 from conformance.report.script.checks import OF_RESTARTS
 from conformance.trace import Trace
-from conformance.trial.campaign import Case
 from conformance.trial.clause import Finding
+from conformance.trial.result import Case
 from tests.deep import deep_but_one_of_each
 from tests.known_bad import MUSEUM
 from tests.known_bad.correct import KnownBad

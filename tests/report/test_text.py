@@ -12,9 +12,9 @@ from conformance.report import text
 from conformance.report.spec_text import ClauseText, clause_text
 from conformance.report.text import BLOCK_LINES, COLUMNS, failure_block, printed, summary
 from conformance.trace import Trace
-from conformance.trial.campaign import Case
 from conformance.trial.clause import Finding
 from conformance.trial.outcome import Outcome, Report
+from conformance.trial.result import Case
 
 EXCLUSIVE = "Within an epoch no sample is delivered to two ranks."
 

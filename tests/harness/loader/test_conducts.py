@@ -6,12 +6,12 @@ import sys
 import pytest
 
 import conformance.clauses  # noqa: F401  it imports all chapters
-from conformance.loader.scenario import CONDUCTS
+from conformance.loader.conducts import CONDUCTS
 
 # What is said of a conduct that no process has heard of is wrong in silence: a fault in another epoch, no waiting.
 ASK = """
 import importlib
-from conformance.loader.scenario import CONDUCTS
+from conformance.loader.conducts import CONDUCTS
 importlib.import_module({module!r})
 assert {name!r} in CONDUCTS, sorted(CONDUCTS)
 """

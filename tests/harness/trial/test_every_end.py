@@ -9,10 +9,10 @@ import pytest
 
 from conformance.clauses import FAMILIES
 from conformance.trace import Run
-from conformance.trial.campaign import unowned_failure
 from conformance.trial.drawing import draw
 from conformance.trial.family import Family
 from conformance.trial.tiers import TIERS
+from conformance.trial.unowned import unowned_failure
 from tests.harness.trial.one_process import LOADERS, Alone, OneProcess, Spoil, dies, hangs, is_short, raises
 
 # The families that read loaders; `async` waits for threads, and is walked over in test_unowned.

@@ -14,9 +14,10 @@ from conformance.cli import main
 from conformance.contract import AdapterError, Claims
 from conformance.loader.scenario import Scenario
 from conformance.processes.sources import source_of
-from conformance.trial.campaign import Campaign, Result
+from conformance.trial.campaign import Campaign
 from conformance.trial.known import parse_case, parse_known
 from conformance.trial.outcome import Report
+from conformance.trial.result import Result
 from conformance.trial.session import Options, Session
 from conformance.trial.tiers import TIERS
 from tests.harness import plain_loader, runs

@@ -12,9 +12,11 @@ from conformance.contract import Claims
 from conformance.processes.resolve import resolve
 from conformance.processes.sources import source_of
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace
-from conformance.trial.campaign import Result, family_clauses, unowned_failure
+from conformance.trial.campaign import family_clauses
+from conformance.trial.result import Result
 from conformance.trial.session import Options, Session
 from conformance.trial.tiers import TIERS
+from conformance.trial.unowned import unowned_failure
 from tests.harness.plain_loader import PlainLoader
 
 CLAIMS = {"reference": resolve("reference").claims, "torch": resolve("torch").claims, "none": Claims()}
