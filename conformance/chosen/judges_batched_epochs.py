@@ -18,7 +18,6 @@ from conformance.chosen.judging import (
     claimed_policy,
     first_found,
     positions,
-    tells_length,
     wrong_length,
 )
 from conformance.chosen.scenario import ChosenScenario, too_large
@@ -125,8 +124,7 @@ def length_is_true(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Ve
     """`len()` counts the steps of the epoch that comes, in however many groups they are."""
     if not usable(trace.main):
         return None
-    told = tells_length(claims, trace.main)
-    return first_found(trace.main, lambda epochs: wrong_length(claims, epochs)) if told else None
+    return first_found(trace.main, lambda epochs: wrong_length(claims, epochs))
 
 
 def _shuffles(claims: Claims) -> bool:

@@ -9,7 +9,6 @@ from conformance.chosen.judging import (
     claimed_policy,
     first_found,
     positions,
-    tells_length,
     wrong_length,
 )
 from conformance.chosen.scenario import ChosenScenario, ends_with_the_last, sources_of, stopped_after, weights_of
@@ -206,7 +205,7 @@ def resumes(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
 @clause("MIX-9", family="mixtures", applies=_mixes, floor=20)
 def length_is_true(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
     """`len()` counts the steps of the mixture, or is not known."""
-    if not _is_plain(scenario, trace) or not tells_length(claims, trace.main):
+    if not _is_plain(scenario, trace):
         return None
     return first_found(trace.main, lambda epochs: wrong_length(claims, epochs))
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from conformance.chosen.judging import Epochs, claimed_policy, in_words, positions, tells_length, wrong_length
+from conformance.chosen.judging import Epochs, claimed_policy, in_words, positions, wrong_length
 from conformance.chosen.scenario import ChosenScenario, has_second, indices_of, indices_of_second
 from conformance.contract import Claims, Policy
 from conformance.loader.judging import as_assigned, ends, listed, remainder, show, usable
@@ -126,7 +126,7 @@ def nothing_in_place(scenario: ChosenScenario, claims: Claims, trace: Trace) -> 
 @clause("SUBSET-6", family="subsets", applies=_subsets, floor=20)
 def length_is_true(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
     """`len()` counts the steps of the subset."""
-    if not usable(trace.main) or not tells_length(claims, trace.main):
+    if not usable(trace.main):
         return None
     found = (wrong_length(claims, epochs) for epochs in positions(trace.main))
     return next(([finding] for finding in found if finding), [])

@@ -23,7 +23,7 @@ def first_found(run: Run, judge: Callable[[Epochs], Finding | None]) -> list[Fin
 
 
 def wrong_length(claims: Claims, epochs: Epochs) -> Finding | None:
-    """A `len()` that is not the number of steps, or that raises where it is claimed."""
+    """A `len()` that is not the number of steps, or that raises: where it is claimed, or no TypeError."""
     for rank, epoch in enumerate(epochs):
         steps = len(epoch.steps)
         unknown = epoch.length is None or str(epoch.length).startswith("TypeError")
@@ -32,11 +32,6 @@ def wrong_length(claims: Claims, epochs: Epochs) -> Finding | None:
             why = "length=True is claimed" if claims.length else "a length that is given must be right"
             return Finding("length", f"len() = {steps}", show(epochs, {rank: note}), why)
     return None
-
-
-def tells_length(claims: Claims, run: Run) -> bool:
-    """Whether a length is given, or promised."""
-    return claims.length or any(isinstance(epoch.length, int) for rank in run.ranks for epoch in rank.epochs)
 
 
 def claimed_policy(scenario: ChosenScenario, claims: Claims) -> str:

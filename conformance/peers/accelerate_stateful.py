@@ -16,4 +16,4 @@ known_failures = {name: known for name, known in accelerate_prepared.known_failu
 
 def load(request: Any) -> Any:
     """One rank's loader, with a state."""
-    return prepared(request, stateful=True)
+    return prepared(request, request.batch_size, use_stateful_dataloader=True)

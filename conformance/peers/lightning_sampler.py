@@ -24,8 +24,8 @@ claims: dict[str, Any] = dict(
     epochs="automatic",
     length=True,
 )
-# The loader below is torch's, with what that does otherwise than the specs say.
-known_failures = torch_map.known_failures
+# The loader below is torch's, with what that does otherwise than the specs say; persistent workers are not asked for.
+known_failures = {name: known for name, known in torch_map.known_failures.items() if name != "WORK-13"}
 
 
 def load(request: Any) -> DataLoader[Any]:

@@ -114,7 +114,7 @@ def draws_differ_between_workers(scenario: Scenario, claims: Claims, trace: Trac
     return _draws(trace, lambda one, other: one[:2] == other[:2], "two workers of a rank", "differ between workers")
 
 
-@clause("WORK-9", family="workers", applies=_workers, floor=3)
+@clause("WORK-9", family="workers", applies=_workers, floor=3, needs=("ranks",))
 def draws_differ_between_ranks(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The workers of two ranks draw other numbers, though the caller's generators were alike."""
     alike = lambda one, other: one[0] != other[0] and one[1] == other[1]  # noqa: E731

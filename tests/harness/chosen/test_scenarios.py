@@ -4,6 +4,7 @@ import pytest
 
 from conformance.chosen import judges_mixtures, judges_streams
 from conformance.chosen.scenario import (
+    ChosenScenario,
     from_code,
     groups_of,
     indices_of,
@@ -13,7 +14,7 @@ from conformance.chosen.scenario import (
     too_large,
     weights_of,
 )
-from conformance.clauses import FAMILIES
+from conformance.clauses import CLAUSES, FAMILIES
 from conformance.contract import Claims
 from conformance.trace import Epoch, RankRun, Run, Trace, from_json, to_json
 from tests.harness.tried import listed
@@ -112,3 +113,19 @@ def test_a_state_of_the_last_step_may_mean_the_next_epoch(steps: tuple[tuple[int
     scenario = from_code(f"n{len(steps)},w1,b1,keep,mixture,with=saved")
     runs = [Run(name, (RankRun(0, (Epoch(0, given),)),)) for name, given in (("main", steps * 2), ("unbroken", steps))]
     assert is_judged is bool(judges_mixtures.resumes(scenario, EVERYTHING, Trace(scenario, tuple(runs))))
+
+
+@pytest.mark.parametrize(("length", "is_right"), [(1, True), ("TypeError", True), ("ValueError", False)])
+@pytest.mark.parametrize("clause", ["GROUP-10", "MIX-9", "SUBSET-6"])
+def test_a_length_that_is_not_known_raises_type_error(clause: str, length: int | str, is_right: bool) -> None:
+    """What else is raised breaks `list(loader)`; a loader that says nothing of its length is judged all the same."""
+    about = {"GROUP-10": "grouped", "MIX-9": "mixture", "SUBSET-6": "subset"}[clause]
+    epoch = Epoch(0, ((0,),), length=length)
+    trace = Trace(ChosenScenario(1, about), (Run("main", (RankRun(0, (epoch,)),)),))
+    assert is_right == ([] == CLAUSES[clause].judge(trace.scenario, EVERYTHING, trace))
+
+
+def test_no_epoch_is_left_where_the_next_one_would_not_be_known() -> None:
+    """A loader of mixtures that counts its epochs by itself has nothing for LEFT-1 to compare."""
+    claims = [Claims(mixtures=("first_exhausted",), epochs=epochs) for epochs in ("automatic", "set_epoch")]
+    assert [False, True] == [CLAUSES["LEFT-1"].applies(each) for each in claims]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from conformance.clauses import CLAUSES
 from conformance.contract import Claims, parse_claims
 from conformance.faults.judges import errors_arrive_in_their_place
 from conformance.loader.scenario import Scenario, from_code
@@ -51,3 +52,9 @@ def test_an_error_may_come_one_step_early(lookahead: Any, delivered: list[int], 
     trace = Trace(Scenario(4, fault="raise@2"), (Run("main", (run,)),))
     found = errors_arrive_in_their_place(trace.scenario, Claims(lookahead=lookahead), trace)
     assert kinds == [finding.kind for finding in found or []]
+
+
+def test_a_clause_that_compares_ranks_does_not_bind_a_loader_of_one_process() -> None:
+    """With workers, too, such a loader is not asked for a second rank to draw otherwise (WORK-9)."""
+    claims = parse_claims(dict(ranks=None, workers=True))
+    assert ["WORK-8", "WORK-10"] == [name for name in ("WORK-8", "WORK-9", "WORK-10") if CLAUSES[name].applies(claims)]
