@@ -16,6 +16,7 @@ from conformance.epochs.chances import (
     MANY_CELLS,
     chi_square_limit,
     improbable,
+    improbable_ascents,
     more_than_chance,
 )
 from conformance.epochs.differences import uneven_differences
@@ -30,6 +31,7 @@ _COUNTED = 6  # datasets up to this size: every permutation is counted, if there
 _FEW = 4  # up to this size, nothing but that
 _LEAST_IN_A_CELL = 2.0
 _BLOCKS = 4
+_LARGE = 1000  # from this size on, ascents are counted
 _PARTS = 16  # of a large dataset whose first steps are read
 
 
@@ -112,6 +114,10 @@ def _badly_mixed(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
     # In a uniform order about one sample is followed by its neighbour, as rarely more as by Poisson's law.
     if more_than_chance(followed, len(orders)):
         return "neighbours-stay-together", f"a sample is followed by its neighbour {followed} times, not {len(orders)}"
+    ascents = sum(1 for order in orders for one, other in pairwise(order) if other > one)
+    if size >= _LARGE and improbable_ascents(ascents, len(orders), size):
+        expected = f"expected {len(orders) * (size - 1) // 2:,}"
+        return "orders-stay", f"a sample is followed by a later one of the dataset {ascents:,} times, {expected}"
     block = size // _BLOCKS
     moves = Counter((order[at] // block, at // block) for order in orders for at in range(block * _BLOCKS))
     for came_from in range(_BLOCKS):

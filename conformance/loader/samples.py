@@ -88,7 +88,8 @@ _MAKERS: dict[str, Any] = {
         {name: _tensor(i, name) for name in _LARGEST} if "torch" in sys.modules else {"int64": _array(i)}
     ),
     "arrays": lambda i: {name: _array(i, name) for name in _LARGEST},
-    "text": lambda i: {"text": f"sample {i}", "bytes": f"sample {i}".encode()},
+    # What stands at their end is theirs as well: arrays of text cut zeros off.
+    "text": lambda i: {"text": f"sample {i}\0", "bytes": f"sample {i}\0".encode()},
     "none": lambda i: {"number": i, "nothing": None},
     "dict": lambda i: {"a": i, "b": {"c": float(i)}},
     "tuple": lambda i: (i, float(i)),

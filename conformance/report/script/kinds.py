@@ -64,7 +64,7 @@ def two_numbers(index: int, name: str) -> list[Any]:
 
 def text_sample(index: int) -> Any:
     """Text and bytes."""
-    return {"text": f"sample {index}", "bytes": f"sample {index}".encode()}
+    return {"text": f"sample {index}\0", "bytes": f"sample {index}\0".encode()}
 
 
 def none_sample(index: int) -> Any:
