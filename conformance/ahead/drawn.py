@@ -15,7 +15,7 @@ from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 _PLAIN = ("whole",) * 8
-_CONDUCTS = ("dropped", "leave", "ended", "look", "look", "restart", "restart", "interrupt", "quit")
+_CONDUCTS = ("dropped", "leave", "opened", "ended", "look", "look", "restart", "restart", "interrupt", "quit")
 _PLACED = ("leave", "look", "restart", "length", "interrupt")
 _FAULTS = ("raise", "raise", "again", "stop", "index", "kill", "exit")
 # What workers live through, to read the next epoch as well.

@@ -15,7 +15,7 @@ from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 # What may go wrong or be done, simplest first; what happens twice in a list is tried twice as often.
-_CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave", "unread", "closed")
+_CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave", "unread", "opened", "closed")
 _PLACED = ("leave", "two", "closed")
 # What may disturb the order that lies on a loader.
 _SHUFFLED = ("leave", "two", "lives")

@@ -19,6 +19,7 @@ FAULTS = {
     "idle": "the worker that read sample {} is killed between two epochs",
     "slow": "sample {} takes half a second",
     "long": "sample {} takes six seconds",
+    "crawl": "each sample takes half a second, and no step as long as the time-out",
     "collate": "collating sample {} raises",
     "init": "the initialiser of worker {} raises",
 }
@@ -57,7 +58,7 @@ FAULT_WORDS = {
 # The faults after which a worker has had no time to clean up, and which a loader may take seconds to notice.
 DEADLY = ("kill", "exit", "hang", "idle")
 # Nothing is wrong with these samples: they take their time.
-SLOW = ("slow", "long")
+SLOW = ("slow", "long", "crawl")
 # What a sample is, if not a number.
 KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple", "named", "nested", "empty")
 # Samples that are other ones in each epoch: what is written over what is held then shows.
@@ -108,6 +109,7 @@ CONDUCTS: dict[str, Conduct] = {
     "ended": Conduct("next() called again after the end, the loader closed twice"),
     "dropped": Conduct("dropped without closing"),
     "unread": Conduct("made and never iterated"),
+    "opened": Conduct("an iterator dropped before its first step"),
     "far": Conduct("epochs far apart", epochs=_far, calm=True),
     "back": Conduct("the last epoch first", epochs=_backwards, calm=True),
     "head": Conduct("the first step of each epoch alone", calm=True),

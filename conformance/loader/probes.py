@@ -60,6 +60,8 @@ class Watch:
         if index == self.interrupts and first(self.folder, "interrupts"):
             interrupt(self.folder, self.consumer)
         name, _, place = self.fault.partition("@")
+        if name == "crawl":
+            time.sleep(0.5)
         if name in _AT_A_READ and int(place) == index and self.fires():
             _AT_A_READ[name](index, self.error)
 

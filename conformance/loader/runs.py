@@ -134,7 +134,7 @@ def _task(lane: Lane, how: Circumstances, rank: int) -> Task:
         meets=lane.claims.ranks == "process_group",
         conducts=how.scenario.conducted.module,
         saved=how.saved,
-        starting=how.scenario.num_workers * starting.for_one(lane) if how.scenario.fault.startswith("hang") else 0.0,
+        starting=how.scenario.num_workers * starting.for_one(lane) if how.scenario.is_timed else 0.0,
     )
 
 

@@ -154,6 +154,11 @@ class Scenario:
         return staffed or self.fault.partition("@")[0] in DEADLY or self.conducted.waits
 
     @property
+    def is_timed(self) -> bool:
+        """Whether a time-out is asked for."""
+        return self.fault.partition("@")[0] in ("hang", "crawl")
+
+    @property
     def is_slow(self) -> bool:
         """Whether nothing goes wrong, and a sample takes its time."""
         return self.fault.partition("@")[0] in SLOW
