@@ -1,9 +1,9 @@
 """What chance could explain of samples that are drawn with replacement. Every threshold of DRAW-3 and DRAW-4 is here.
 
 A loader that draws each sample by itself, with the chance that its weight gives it, is accused in a whole run with a
-chance below 1e-9. A gate run holds below 200 scenarios of at most 1000 samples and 12 streams:
+chance below 1e-9. A gate run holds below 200 scenarios of at most 1000 samples and 12 streams, and two of 10,007:
 
-    how often a sample comes    binomial, by Chernoff's bound: below 10,000 counts of 1e-14 each               1e-10
+    how often a sample comes    binomial, by Chernoff's bound: below 40,000 counts of 1e-14 each               4e-10
     how often those of one weight, or of one eighth of the dataset, come together
                                 likewise: 200 scenarios with 12 counts of 1e-14 each                       3e-11
     no sample comes again       in an epoch of m draws from n samples with a chance of at most

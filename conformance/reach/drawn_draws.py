@@ -51,3 +51,5 @@ def many_draws(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             yield simpler(plain, epochs=max(12, tier.small_draws // (5 * part)))
         if tier.name != "quick":
             yield Scenario(1000, 3, 50, shuffle=True, epochs=12, conduct=conduct)
+            # What is drawn in blocks, all alike, shows where there are many of them.
+            yield Scenario(10_007, 1, 64, shuffle=True, conduct=conduct)

@@ -158,6 +158,11 @@ def _unsmall(style: Style, claims: Claims) -> Iterator[Scenario]:
         yield simpler(plain, conduct=f"save@{place}", details="again")
         if _may_have_workers(style, claims):
             yield simpler(plain, conduct=f"save@{place}", num_workers=3)
+    if style == "iterable" and _may_have_workers(style, claims):
+        # Workers that have unequal shares, at each place until the first of them has run out, and after that.
+        for samples, ranks, workers in ((7, 1, 3), (9, 2, 2)):
+            plain = Scenario(samples, ranks, epochs=2, dataset=style, num_workers=workers)
+            yield from (simpler(plain, conduct=f"save@{place}") for place in range(1, -(-samples // ranks)))
 
 
 def _unpromised(claims: Claims) -> Iterator[Scenario]:
