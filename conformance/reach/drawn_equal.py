@@ -52,11 +52,16 @@ def a_few_equals(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             if _may_have_workers(claims, dataset) and at % 3 == 1:
                 yield simpler(plain, num_workers=2)
         if claims.drops:
-            yield from _in_files(dataset)
+            yield from _in_files(dataset, shuffle=claims.shuffle is not None and dataset == "map")
 
 
-def _in_files(dataset: Style) -> Iterator[Scenario]:
+def _in_files(dataset: Style, shuffle: bool) -> Iterator[Scenario]:
     for drop_last in (False, True):
         yield Scenario(18, 2, dataset=dataset, drop_last=drop_last, conduct="sharded@4")
         yield Scenario(40, 2, 3, dataset=dataset, drop_last=drop_last, conduct="sharded@9")
         yield Scenario(90, 3, 2, dataset=dataset, drop_last=drop_last, epochs=2, conduct="sharded@20")
+        if shuffle:
+            # Which files a rank has, and so its steps, is another matter in each epoch.
+            for files, ranks in ((4, 2), (9, 2), (10, 3)):
+                plain = Scenario(files * 9 // 2, ranks, 3, drop_last=drop_last, shuffle=True, epochs=6, seed=files)
+                yield simpler(plain, conduct=f"sharded@{files}")
