@@ -15,7 +15,7 @@ from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 _PLAIN = ("whole",) * 8
-_CONDUCTS = ("dropped", "leave", "opened", "ended", "look", "look", "restart", "restart", "interrupt", "quit")
+_CONDUCTS = ("dropped", "leave", "ended", "look", "look", "restart", "restart", "interrupt", "quit")
 _PLACED = ("leave", "look", "restart", "length", "interrupt")
 _FAULTS = ("raise", "raise", "again", "stop", "index", "kill", "exit")
 # What workers live through, to read the next epoch as well.
@@ -190,6 +190,9 @@ def _of(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
         yield _doing(what, 0, simpler(scenario, samples=9, shuffle=what == "later"))
     else:
         yield _doing(what, 1, scenario)
+        if what == "leave":
+            # Before the first step, when a loader may have begun nothing but what reads ahead.
+            yield _doing(what, 0, scenario)
         if what == "leave":
             # All steps, but not the end.
             yield _doing(what, 3, scenario)

@@ -15,7 +15,7 @@ from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 # What may go wrong or be done, simplest first; what happens twice in a list is tried twice as often.
-_CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave", "unread", "opened", "closed")
+_CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave", "unread", "closed")
 _PLACED = ("leave", "two", "closed")
 # What may disturb the order that lies on a loader.
 _SHUFFLED = ("leave", "two", "lives")
@@ -72,6 +72,8 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             for fault in dict.fromkeys(_possible_faults(claims, num_workers, dataset)):
                 named = f"{fault}@{_place(fault, num_workers)}"
                 yield Scenario(5, batch_size=2, num_workers=num_workers, epochs=3, dataset=dataset, fault=named)
+            # Begun, and left before the first step.
+            yield Scenario(5, batch_size=2, num_workers=num_workers, epochs=2, dataset=dataset, conduct="leave@0")
             # In a step of its own, between others.
             for fault in dict.fromkeys(_faults(dataset)):
                 yield Scenario(3, num_workers=num_workers, epochs=3, dataset=dataset, fault=f"{fault}@1")

@@ -109,7 +109,6 @@ CONDUCTS: dict[str, Conduct] = {
     "ended": Conduct("next() called again after the end, the loader closed twice"),
     "dropped": Conduct("dropped without closing"),
     "unread": Conduct("made and never iterated"),
-    "opened": Conduct("an iterator dropped before its first step"),
     "far": Conduct("epochs far apart", epochs=_far, calm=True),
     "back": Conduct("the last epoch first", epochs=_backwards, calm=True),
     "head": Conduct("the first step of each epoch alone", calm=True),

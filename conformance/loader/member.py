@@ -238,7 +238,6 @@ _CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "back": _whole,
     "head": lambda going: reading.read_heads(going.reader, going.task.epochs, going.epochs),
     "unread": lambda going: None,
-    "opened": lambda going: reading.open_and_drop(going.reader, going.task.epochs, going.epochs),
     "closed": lambda going: reading.close_early(going.reader, going.task.epochs[0], going.epochs, going.place),
     "leave": _leave,
     "two": lambda going: reading.read_two(going.reader, going.task.epochs[0], going.epochs, going.place),

@@ -103,13 +103,6 @@ class Reader:
             raise Stopped("undecodable", "step", described(error), number) from error
 
 
-def open_and_drop(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch]) -> None:
-    """Make an iterator for each epoch but the last, and drop it at once; read the last one."""
-    for number in numbers[:-1]:
-        reader.begin(number)
-    read_epochs(reader, numbers[-1:], epochs)
-
-
 def read_epochs(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch]) -> None:
     """Read epoch after epoch; a failure ends the run, and what came before it is kept."""
     for number in numbers:

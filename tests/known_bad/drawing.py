@@ -141,6 +141,17 @@ class ShufflesThoughItDraws(BadDrawing):
         return order
 
 
+class DrawsInBlocks(BadDrawing):
+    """Draws are made in blocks of 256, each by a generator of the same seed. (No public report.)"""
+
+    clause, smallest = "DRAW-3", "n1419,w1,b1,keep,shuffle"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        """As many samples as there are, in blocks."""
+        block = super().shuffled(order, generator)[:256]
+        return (block * (len(order) // 256 + 1))[: len(order)] if block else order
+
+
 class DrawsAlikeOnEachRank(BadDrawing):
     """Each rank draws by the same seed."""
 

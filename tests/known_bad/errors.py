@@ -1,6 +1,7 @@
 """Loaders that pass on one class of error, in the first epoch, and honour a hook there alone (chapters 4 and 10)."""
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -9,9 +10,9 @@ from typing import Any
 
 from tests.known_bad.ahead import BadAhead, Loading
 from tests.known_bad.asynchronous import FAMILY, PLAIN
-from tests.known_bad.faults import MAP
+from tests.known_bad.faults import MAP, SHORT
 from tests.known_bad.life import LIFE, STREAM
-from tests.known_bad.pool import HOOKS, BadPool, Skipping, say
+from tests.known_bad.pool import HOOKS, BadPool, Skipping, Worker, say
 
 HOOKED = dict(workers=True, hooks=(*HOOKS, "persistent_workers"))
 
@@ -203,3 +204,39 @@ class RemembersBadPlaces(Skipping, BadPool):
                 self.bad.add(order.index(index))
             found += read
         return found
+
+
+class HasOneDeadline(BadPool):
+    """The time-out of a step runs from the start of the epoch. (No public report.)"""
+
+    claims, families = HOOKED, ("workers",)
+    clause, smallest = "WORK-1", "n6,w1,b1,keep,k1,crawl@0,workers"
+    deadline = 0.0
+
+    def in_turn(self, crew: list[Worker]) -> Iterator[Any]:
+        self.deadline = time.monotonic() + self.request.timeout
+        return super().in_turn(crew)
+
+    def receive(self, worker: Worker) -> tuple[str, Any]:
+        if self.request.timeout and not worker.line.poll(max(0.0, self.deadline - time.monotonic())):
+            return "error", TimeoutError(f"worker {worker.number} gave nothing in time")
+        return super().receive(worker)
+
+
+class StartsItsThreadTooEarly(BadPool):
+    """A thread is started by iter(), and ended by a generator that may never begin. (No public report.)"""
+
+    claims, families, grace = STREAM, LIFE, SHORT
+    clause, smallest = "LEAK-4", "n1,w1,b1,keep,iterable,leave@0"
+
+    def __iter__(self) -> Iterator[Any]:
+        ended = threading.Event()
+        threading.Thread(target=ended.wait, daemon=True).start()
+        return self.ending(super().__iter__(), ended)
+
+    def ending(self, steps: Iterator[Any], ended: threading.Event) -> Iterator[Any]:
+        """The steps, and the end of the thread."""
+        try:
+            yield from steps
+        finally:
+            ended.set()

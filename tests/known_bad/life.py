@@ -405,3 +405,14 @@ class LosesEmptyParts(BadColumns):
         if not isinstance(found, dict):
             return found
         return {key: part for key, part in found.items() if not isinstance(part, dict | tuple) or len(part)}
+
+
+class CutsZerosOff(BadColumns):
+    """Text and bytes go through an array, which cuts the zeros at their end off. (No public report.)"""
+
+    claims, families = STREAM, SAMPLES
+    clause, smallest = "WORK-17", "n3,w1,b3,keep,iterable,kind=text"
+
+    def others(self, values: list[Any]) -> Any:
+        are_text = isinstance(values[0], str | bytes)
+        return list(np.array(values).tolist()) if are_text else super().others(values)

@@ -346,6 +346,17 @@ class NaiveSwapShuffle(KnownBad):
         return order
 
 
+class SortsShortKeys(KnownBad):
+    """Samples are sorted by keys of 16 bits, and those of equal keys keep their order. (No public report.)"""
+
+    claims = FREE
+    clause, smallest = "ORDER-12", "n30000,w1,b1000,keep,shuffle,e2"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        keys = {index: generator.getrandbits(16 if len(order) > 100 else 64) for index in order}
+        return sorted(order, key=keys.__getitem__)
+
+
 class BufferClaimedGlobal(KnownBad):
     """A shuffle buffer of 100 samples is claimed to be a global shuffle. (No public report.)"""
 
