@@ -20,7 +20,7 @@ def streams(draw: st.DrawFn, claims: Claims) -> ChosenScenario:
     """A stream in a few shards, shuffled or with an epoch of its own, over ranks and workers where that is promised."""
     ways = [way for way, promised in ((True, shuffles_streams), (False, tells_epochs)) if promised(claims)]
     shuffle = draw(st.sampled_from(ways))
-    num_workers = draw(st.sampled_from((0, 0, 1, 2))) if claims.iterable_workers else 0
+    num_workers = draw(st.sampled_from((0, 0, 1, 2))) if claims.streams_to_workers else 0
     epochs = draw(st.integers(1, 3))
     variants = ("none", "again", *(("jump",) if claims.epochs == "set_epoch" and epochs > 1 else ()))
     return ChosenScenario(
@@ -41,7 +41,8 @@ def streams(draw: st.DrawFn, claims: Claims) -> ChosenScenario:
 
 def a_few_streams(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
     """Small ones, in which each element can be seen; and large ones, which chance can't make equal."""
-    staffs = [(1, 0), *([(2, 0), (1, 2), (2, 2)] if claims.iterable_workers else [])]
+    staffs = [(1, 0), *([(2, 0)] if claims.iterable_workers else [])]
+    staffs += [(1, 2), (2, 2)] if claims.streams_to_workers else []
     for world_size, num_workers in staffs:
         lives = (False, True) if num_workers and may_persist(claims) else (False,)
         for persistent in lives:
@@ -52,6 +53,8 @@ def a_few_streams(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
                 small = ChosenScenario(7, "stream", batch_size=2, parts=3, epochs=3, details="own")
                 yield replace(small, **of)  # type: ignore[arg-type]
                 yield replace(small, drop_last=True, epochs=2, **of)  # type: ignore[arg-type]
+                if claims.goes_by_set_epoch:
+                    yield replace(small, details="own+back", **of)  # type: ignore[arg-type]
 
 
 def _shuffled(large: ChosenScenario, claims: Claims) -> Iterator[ChosenScenario]:

@@ -23,6 +23,7 @@ from conformance.chosen.scenario import (
     LEAVING,
     STOPPED_AFTER,
     ChosenScenario,
+    epochs_of,
     from_code,
     has_second,
     within,
@@ -70,7 +71,7 @@ def _runs(lane: Lane, scenario: ChosenScenario) -> Iterator[Run]:
 
 
 def _run(lane: Lane, name: str, scenario: ChosenScenario, other_process: int = 0, epochs: tuple[int, ...] = ()) -> Run:
-    meets, epochs = lane.claims.ranks == "process_group", epochs or tuple(range(scenario.epochs))
+    meets, epochs = lane.claims.ranks == "process_group", epochs or epochs_of(scenario)
     tasks = [Task(_PERFORMER, scenario, rank, epochs, USUAL_STATE, meets=meets) for rank in range(scenario.world_size)]
     patience = lane.patience + starting.granted(lane, _as_loader(scenario))
     return Run(name, lane.run(tasks, shift=other_process, patience=patience, stage=patience))

@@ -28,6 +28,7 @@ DETAILS = {
     "beside": "beside a loader of the others",
     "whole": "two loaders of the whole dataset",
     "none": "nothing asked for",
+    "back": "the last epoch first",
     "all": "until all are exhausted",
     "weighted": "the later ones with more weight",
     "saved": "restarted from the state after two steps",
@@ -177,6 +178,12 @@ def stopped_after(scenario: ChosenScenario) -> int:
 
 
 # --- what there is to choose from -----------------------------------------------------------------------------------
+
+
+def epochs_of(scenario: ChosenScenario) -> tuple[int, ...]:
+    """The epochs that are read, in their order."""
+    epochs = tuple(range(scenario.epochs))
+    return epochs[::-1] if "back" in scenario.words else epochs
 
 
 def groups_of(scenario: ChosenScenario) -> tuple[int, ...]:

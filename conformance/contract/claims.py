@@ -124,6 +124,11 @@ class Claims:
         return self.epochs in (None, "set_epoch")
 
     @property
+    def streams_to_workers(self) -> bool:
+        """Whether workers are asked for with an iterable dataset; a copy each is promised only where there are some."""
+        return self.iterable_workers == "split" or (self.iterable_workers == "replicated" and self.workers)
+
+    @property
     def deals_out_dynamically(self) -> bool:
         """Whether which rank a sample comes to hangs on time, so that only all ranks together can be compared."""
         return self.assignment == "dynamic"

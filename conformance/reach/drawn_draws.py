@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 
 from conformance.contract import Claims
+from conformance.loader.asked import may_persist
 from conformance.loader.scenario import Scenario, Variant, simpler
 from conformance.trial.tiers import Tier
 
@@ -44,7 +45,10 @@ def many_draws(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         yield Scenario(64, 4, 4, shuffle=True, epochs=4, seeds=3, conduct=conduct)
         if claims.workers:
             workers: Variant = "workers"
-            yield Scenario(24, 2, 4, shuffle=True, epochs=2, num_workers=2, conduct=conduct, variant=workers)
+            plain = Scenario(24, 2, 4, shuffle=True, epochs=2, num_workers=2, conduct=conduct, variant=workers)
+            yield plain
+            if may_persist(claims):
+                yield simpler(plain, persistent_workers=True)
         # Twenty seeds, so that draws are judged over seeds as well as over epochs; ranks whose shards weigh unlike.
         for samples, ranks, part in ((4, 1, 20), (8, 4, 40), (40, 1, 200)):
             plain = Scenario(samples, ranks, samples // ranks, shuffle=True, seeds=20, conduct=conduct)

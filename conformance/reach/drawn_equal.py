@@ -37,7 +37,7 @@ def equal(draw: st.DrawFn, claims: Claims) -> Scenario:
 
 
 def _may_have_workers(claims: Claims, dataset: str) -> bool:
-    return claims.workers if dataset == "map" else claims.iterable_workers is not None
+    return claims.workers if dataset == "map" else claims.streams_to_workers
 
 
 def a_few_equals(claims: Claims, tier: Tier) -> Iterator[Scenario]:

@@ -40,7 +40,7 @@ def iterable_style(draw: st.DrawFn, claims: Claims) -> Scenario:
     samples = draw(st.integers(0, 12))
     world_size = draw(st.integers(1, 3)) if claims.iterable_workers else 1
     batch_size = draw(st.integers(1, 3))
-    num_workers = draw(st.integers(0, 3)) if claims.iterable_workers else 0
+    num_workers = draw(st.integers(0, 3)) if claims.streams_to_workers else 0
     drop_last = draw(st.booleans())
     epochs = draw(st.integers(1, 2))
     return Scenario(
@@ -76,8 +76,8 @@ def a_few_workers(claims: Claims, tier: Tier) -> Iterator[Scenario]:
 def a_few_iterables(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """An iterable dataset with a rest for each worker, kept and dropped."""
     for drop_last in (False, True):
-        num_workers = 2 if claims.iterable_workers else 0
+        num_workers = 2 if claims.streams_to_workers else 0
         yield Scenario(9, batch_size=2, drop_last=drop_last, num_workers=num_workers, dataset="iterable")
         if tier.name != "quick":
-            workers = 5 if claims.iterable_workers else 0
+            workers = 5 if claims.streams_to_workers else 0
             yield Scenario(1031, batch_size=16, drop_last=drop_last, num_workers=workers, dataset="iterable")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import cycle, islice
+from random import Random
 from typing import Any, ClassVar
 
 import torch
@@ -124,6 +125,23 @@ class DealsWholeFilesOnly(WholeFiles, KnownBad):
 
     def equal(self, samples: int) -> list[list[int]]:
         return self.of_rank(self.request.rank, samples)
+
+
+class CountsStepsOnce(WholeFiles, KnownBad):
+    """Files are shuffled, and how many steps all ranks have is counted for the first epoch. (No public report.)"""
+
+    claims, families = claim(FILES, shuffle="buffered", datasets=("map",), iterable_workers=None), EQUAL
+    clause, smallest = "EQUAL-1", "n2,w2,b1,keep,shuffle,e2,sharded@4"
+    fewest: int | None = None
+
+    def equal(self, samples: int) -> list[list[int]]:
+        if self.fewest is None:
+            self.fewest = len(super().equal(samples))
+        return self.of_rank(self.request.rank, samples)[: self.fewest]
+
+    def files(self, samples: int) -> list[list[int]]:
+        files = super().files(samples)
+        return self.shuffled(files, Random(self.mixed_seed())) if self.request.shuffle else files
 
 
 class SharesOutElements(KnownBad, Pool):

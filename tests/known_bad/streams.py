@@ -270,6 +270,21 @@ class TellsNobody(KnownBadStreaming):
         pass
 
 
+class TakesTheFirstForNone(KnownBadStreaming):
+    """`if epoch:` comes before the dataset is told, which never hears of epoch 0 again. (No public report.)"""
+
+    clause, smallest = "STREAM-5", "n1,w1,b1,keep,stream,e2,with=own+back"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.told = 0
+
+    def tell(self) -> None:
+        if self.epoch or not self.told:
+            super().tell()
+        self.told += 1
+
+
 class PersistentWorkersDoNotHear(KnownBadStreaming):
     """Workers that live on have a copy of the dataset, and the epoch is told to the loader's own."""
 
