@@ -215,31 +215,12 @@ PEERS: tuple[Peer, ...] = (
         "https://webdataset.github.io/webdataset/",
     ),
     Peer(
-        "nodes-processes",
-        "torchdata.nodes, processes",
-        "torch",
-        "nodes_processes",
-        ("torchdata",),
-        f"{_DOCS}/data/0.11/torchdata.nodes.html",
-        # Its workers are started for each epoch.
-        patience=40.0,
-    ),
-    Peer(
         "nodes-weighted",
         "torchdata.nodes MultiNodeWeightedSampler",
         "torch",
         "nodes_weighted",
         ("torchdata",),
         f"{_DOCS}/data/0.11/torchdata.nodes.html",
-    ),
-    Peer(
-        "spdl-torch",
-        "spdl get_pytorch_dataloader",
-        "torch",
-        "spdl_torch",
-        ("spdl", "torch"),
-        "https://facebookresearch.github.io/spdl/main",
-        patience=60.0,
     ),
     Peer(
         "pyg",

@@ -14,6 +14,8 @@ from typing import Any
 from torch.utils.data.distributed import DistributedSampler
 from torchdata.nodes import Batcher, Loader, Mapper, MultiNodeWeightedSampler, SamplerWrapper, StopCriteria
 
+from conformance.peers import torch_map
+
 claims: dict[str, Any] = dict(
     ranks=None,
     mixtures=("first_exhausted", "all_exhausted"),
@@ -24,6 +26,8 @@ claims: dict[str, Any] = dict(
     resume=True,
     end_of_epoch="next",
 )
+# The sampler below is torch's, whose generator takes 32 bits of its seed.
+known_failures = {"ORDER-7": torch_map.known_failures["ORDER-7"]}
 _STOPS = {
     "first_exhausted": StopCriteria.FIRST_DATASET_EXHAUSTED,
     "all_exhausted": StopCriteria.CYCLE_UNTIL_ALL_DATASETS_EXHAUSTED,

@@ -14,6 +14,8 @@ from torch.utils.data import IterableDataset
 from torch.utils.data.distributed import DistributedSampler
 from torchdata.nodes import Batcher, IterableWrapper, Loader, ParallelMapper, SamplerWrapper
 
+from conformance.peers import torch_map
+
 claims: dict[str, Any] = dict(
     datasets=("map", "iterable"),
     when_dropping="drop",
@@ -25,6 +27,8 @@ claims: dict[str, Any] = dict(
     resume=True,
     end_of_epoch="next",
 )
+# The sampler below is torch's, whose generator takes 32 bits of its seed.
+known_failures = {"ORDER-7": torch_map.known_failures["ORDER-7"]}
 
 
 def load(request: Any) -> Any:
