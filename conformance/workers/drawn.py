@@ -56,7 +56,7 @@ def a_few_workers(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     yield Scenario(5, num_workers=1, epochs=2, variant="again")
     if "worker_init_fn" in claims.hooks:
         # What a hook does is done beside what the loader does by itself.
-        yield Scenario(9, 2, 2, num_workers=2, epochs=2, details="initialised")
+        yield Scenario(9, 2, 2, num_workers=2, epochs=2, details="initialised", variant="workers")
     shuffle = claims.shuffle is not None
     yield Scenario(9, 2, 2, shuffle=shuffle, num_workers=2, epochs=2, variant="random-state")
     if tier.name != "quick":

@@ -178,7 +178,7 @@ class InitialisesInPlaceOfSeeding(BadPool):
     """A worker is seeded only where no initialiser is given, which is taken for seeding it. (No public report.)"""
 
     claims, families = HOOKED, ("workers",)
-    clause, smallest, related = "WORK-8", "n5,w1,b1,keep,k2,with=initialised", ("WORK-9", "WORK-10")
+    clause, smallest, related = "WORK-8", "n5,w1,b1,keep,k2,with=initialised,workers", ("WORK-9", "WORK-10")
 
     def seed(self, seed: int) -> None:
         if self.request.worker_init_fn is None:
