@@ -164,15 +164,6 @@ PEERS: tuple[Peer, ...] = (
         f"{_HUB}/accelerate/concept_guides/join",
     ),
     Peer(
-        "accelerate-dispatch",
-        "accelerate dispatch_batches",
-        "torch",
-        "accelerate_dispatch",
-        ("accelerate",),
-        f"{_HUB}/accelerate/package_reference/torch_wrappers",
-        patience=30.0,
-    ),
-    Peer(
         "transformers",
         "transformers length-grouped sampler",
         "torch",
