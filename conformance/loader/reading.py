@@ -96,11 +96,20 @@ class Reader:
     def indices(self, batch: Any, number: int) -> tuple[int, ...]:
         """The indices of the samples in a batch."""
         try:
-            # What an adapter decodes are samples as the dataset gave them, which need not be numbers.
-            values = datasets.decode(self.decoded(batch))
-            return tuple(value - datasets.FIRST_SAMPLE for value in values)
+            return self._read_out(batch)
+        except BaseException as error:
+            failed = error
+        try:
+            self._read_out(batch)
         except BaseException as error:
             raise Stopped("undecodable", "step", described(error), number) from error
+        # The batch is sound: a signal handler of the loader's has raised, as torch's does when a worker has died.
+        raise Stopped("raised", "step", described(failed), number) from failed
+
+    def _read_out(self, batch: Any) -> tuple[int, ...]:
+        # What an adapter decodes are samples as the dataset gave them, which need not be numbers.
+        values = datasets.decode(self.decoded(batch))
+        return tuple(value - datasets.FIRST_SAMPLE for value in values)
 
 
 def read_epochs(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch]) -> None:

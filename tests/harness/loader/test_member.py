@@ -54,6 +54,19 @@ def test_a_loader_needs_no_length(read: Read) -> None:
     assert (Epoch(0, ((0, 1), (2,)), None),) == read(lambda request: iter(BATCHES)).epochs
 
 
+def test_what_a_signal_handler_raises_while_a_batch_is_read_out_is_an_error(read: Read) -> None:
+    """The batch can be read out when that is tried again: it was sound."""
+    calls = itertools.count()
+
+    def decode(batch: Any) -> Any:
+        if next(calls) == 0:
+            raise RuntimeError("a worker is killed")
+        return batch
+
+    failure = read(plain_loader.load, decode=decode).failure
+    assert ("raised", "RuntimeError: a worker is killed") == (failure and failure.kind, failure and failure.message)
+
+
 def test_the_old_sequence_protocol_is_a_loader(read: Read) -> None:
     """What has __getitem__ alone can be iterated."""
 
