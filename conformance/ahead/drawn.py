@@ -193,7 +193,6 @@ def _of(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
         if what == "leave":
             # Before the first step, when a loader may have begun nothing but what reads ahead.
             yield _doing(what, 0, scenario)
-        if what == "leave":
             # All steps, but not the end.
             yield _doing(what, 3, scenario)
         if what == "raise":

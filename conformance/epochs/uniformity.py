@@ -114,10 +114,11 @@ def _badly_mixed(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
     # In a uniform order about one sample is followed by its neighbour, as rarely more as by Poisson's law.
     if more_than_chance(followed, len(orders)):
         return "neighbours-stay-together", f"a sample is followed by its neighbour {followed} times, not {len(orders)}"
-    ascents = sum(1 for order in orders for one, other in pairwise(order) if other > one)
-    if size >= _LARGE and improbable_ascents(ascents, len(orders), size):
-        mean = f"expected {len(orders) * (size - 1) // 2:,}"
-        return "orders-stay", f"a sample is followed by a later one of the dataset {ascents:,} times, {mean}"
+    if size >= _LARGE:
+        ascents = sum(1 for order in orders for one, other in pairwise(order) if other > one)
+        if improbable_ascents(ascents, len(orders), size):
+            mean = f"expected {len(orders) * (size - 1) // 2:,}"
+            return "orders-stay", f"a sample is followed by a later one of the dataset {ascents:,} times, {mean}"
     block = size // _BLOCKS
     moves = Counter((order[at] // block, at // block) for order in orders for at in range(block * _BLOCKS))
     for came_from in range(_BLOCKS):

@@ -3,10 +3,8 @@
 from typing import Any
 
 from conformance.contract import AHEAD, Claims
+from conformance.loader.conducts import TIMEOUTS
 from conformance.loader.scenario import REFUSED_VALUES, Scenario
-
-_HOOK_TIMEOUT = 1.0  # seconds a worker may hang where a time-out is asked for
-_TIMEOUT_OF_EACH = 3.0  # seconds: more than any step takes where all of them together take longer
 
 
 def arguments_of(scenario: Scenario, rank: int) -> dict[str, Any]:
@@ -39,7 +37,7 @@ def hooks_of(scenario: Scenario, starting: float = 0.0) -> dict[str, Any]:
 
     `starting`: the seconds that its workers may take until they can be asked for anything.
     """
-    seconds = {"hang": _HOOK_TIMEOUT, "crawl": _TIMEOUT_OF_EACH}.get(scenario.fault.partition("@")[0])
+    seconds = TIMEOUTS.get(scenario.fault.partition("@")[0])
     return {} if seconds is None else {"timeout": seconds + starting}
 
 

@@ -59,6 +59,8 @@ FAULT_WORDS = {
 DEADLY = ("kill", "exit", "hang", "idle")
 # Nothing is wrong with these samples: they take their time.
 SLOW = ("slow", "long", "crawl")
+# Where a time-out is asked for, in seconds: less than a worker hangs, and more than a step takes where all take longer.
+TIMEOUTS = {"hang": 1.0, "crawl": 3.0}
 # What a sample is, if not a number.
 KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple", "named", "nested", "empty")
 # Samples that are other ones in each epoch: what is written over what is held then shows.

@@ -25,6 +25,7 @@ from conformance.loader.conducts import (
     NO_CONDUCT,
     ODD_KINDS,
     SLOW,
+    TIMEOUTS,
     Conduct,
 )
 from conformance.trace import FIELDS, SUBJECTS
@@ -156,7 +157,7 @@ class Scenario:
     @property
     def is_timed(self) -> bool:
         """Whether a time-out is asked for."""
-        return self.fault.partition("@")[0] in ("hang", "crawl")
+        return self.fault.partition("@")[0] in TIMEOUTS
 
     @property
     def is_slow(self) -> bool:
