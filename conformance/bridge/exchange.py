@@ -259,7 +259,9 @@ class Exchange:
             except _End:
                 more = {"end": True}
                 break
-            except Exception as error:
+            except (
+                BaseException
+            ) as error:  # a dataset may raise what `except Exception` lets pass, and the loader is told
                 more = {"raised": self.handles.give([Raised(error)], owner)[0]}
                 break
         return {"samples": self.handles.give(samples, owner), **more}
@@ -272,7 +274,7 @@ def _pull(samples: Iterator[Any]) -> Any:
         raise _End from None
 
 
-def _for_a_loop(error: Exception) -> Exception:
+def _for_a_loop(error: BaseException) -> BaseException:
     """What an exception of the dataset's is to whoever iterates: out of `next()` a StopIteration would be the end."""
     if not isinstance(error, StopIteration):
         return error

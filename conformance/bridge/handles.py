@@ -51,10 +51,10 @@ class Stream:
 class Raised:
     """An exception of the dataset's, as a thing with a number."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: BaseException) -> None:
         self.error = error
 
-    def given(self) -> Exception:
+    def given(self) -> BaseException:
         """The exception itself; from the second time on a copy, unless it can't be copied.
 
         Once it is raised it holds the frames of whoever is told, and with them the loader: it is better not kept here.

@@ -184,7 +184,7 @@ def seeds_differ(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
         return None
     if _by_time(scenario, claims):
         return None
-    return _compare_seeds(scenario, claims, trace.main, variant, shift=0)
+    return _as_many(scenario, trace.main, variant) or _compare_seeds(scenario, claims, trace.main, variant, shift=0)
 
 
 @clause("ORDER-14", level="SHOULD", applies=_in_sight, floor=5)
@@ -199,6 +199,21 @@ def seed_and_epoch_are_not_added(scenario: Scenario, claims: Claims, trace: Trac
     if _by_time(scenario, claims):
         return None
     return _compare_seeds(scenario, claims, trace.main, variant, shift=1)
+
+
+def _as_many(scenario: Scenario, main: Run, variant: Run) -> list[Finding]:
+    """An epoch in which the other seed brings fewer samples, though nothing is dropped."""
+    for at in range(0 if scenario.drop_last else scenario.epochs):
+        most, other = (len(known_samples(scenario, each.epoch(at))) for each in (main, variant))
+        if other < most:
+            delivered = show(variant.epoch(at)[:2], label=f"seed {scenario.seed + seed_shift(variant.name)}, ")
+            why = "a seed says in which order samples come, and not how many"
+            return [
+                Finding(
+                    "fewer-with-another-seed", f"{count(most, 'sample')}, as with seed {scenario.seed}", delivered, why
+                )
+            ]
+    return []
 
 
 def _compare_seeds(scenario: Scenario, claims: Claims, main: Run, variant: Run, shift: int) -> Verdict:

@@ -70,6 +70,17 @@ class KeepsSixteenBitsOfItsSeed(KnownBad):
         return mix(self.request.seed % 2**16, self.epoch)
 
 
+class LosesASampleToALargeSeed(KnownBad):
+    """A seed that needs more than 32 bits makes a generator that gives one place fewer. (No public report.)"""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-7", "n1,w1,b1,keep,shuffle,s5,seed+4294967296"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        order = super().shuffled(order, generator)
+        return order[1:] if self.request.seed >= 2**32 else order
+
+
 class CountsItsEpochsInAByte(KnownBad):
     """The number of the epoch is kept in eight bits. (No public report.)"""
 

@@ -46,7 +46,7 @@ def request(dataset: Any, **changes: Any) -> Request:
 class Dying:
     """Samples, the third of which raises what it is told to."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: BaseException) -> None:
         self.error = error
 
     def __len__(self) -> int:
@@ -169,12 +169,12 @@ class TestExchange:
         steps = list(opened(exchange, request(dataset), ()))
         assert [[True, True], [True]] == [[sample is dataset[sample[0]] for sample in step] for step in steps]
 
-    def test_an_error_is_the_object_that_the_dataset_raised(self, exchange: Exchange) -> None:
-        """What a sample raises comes out of `next()` itself."""
-        error = KeyError("gone", 5)
+    @pytest.mark.parametrize("error", [KeyError("gone", 5), KeyboardInterrupt("gone"), SystemExit(5)], ids=repr)
+    def test_an_error_is_the_object_that_the_dataset_raised(self, exchange: Exchange, error: BaseException) -> None:
+        """What a sample raises comes out of `next()` itself, whatever it derives from."""
         steps = iter(opened(exchange, request(Dying(error)), ()))
         next(steps)
-        with pytest.raises(KeyError) as raised:
+        with pytest.raises(type(error)) as raised:
             next(steps)
         assert raised.value is error
 
