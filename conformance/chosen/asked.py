@@ -21,9 +21,9 @@ from conformance.chosen.scenario import (
     weights_of,
 )
 from conformance.contract import Implementation, Request
-from conformance.loader.member import watched
 from conformance.loader.probes import Watch
 from conformance.loader.reading import Reader
+from conformance.loader.requests import watched
 from conformance.processes import calls
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task

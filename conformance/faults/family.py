@@ -1,6 +1,6 @@
 """The families of chapter 10, which chapter 4 shares: trouble in the life of a loader, and samples of every kind."""
 
-from conformance.faults import drawn, judges, scenario
+from conformance.faults import drawn, judges, judges_left, scenario
 from conformance.loader.runs import runs, undisturbed
 from conformance.loader.scenario import Scenario, from_code, may_fail, within
 from conformance.loader.simpler import simplified
@@ -9,7 +9,7 @@ from conformance.trial.family import Family
 
 CHAPTERS = ("ERROR", "LEAK")
 # Imported, so that they register their clauses and conducts.
-JUDGES = (judges,)
+JUDGES = (judges, judges_left)
 CONDUCTS = scenario
 
 

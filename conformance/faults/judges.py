@@ -1,7 +1,6 @@
-"""Chapter 10, faults: the judges of ERROR-* and LEAK-*, on scenarios in which something goes wrong, once."""
+"""Chapter 10, faults: the judges of ERROR-*, on scenarios in which something goes wrong, once."""
 
 from conformance.contract import Claims
-from conformance.loader.conducts import FAULTS
 from conformance.loader.judging import (
     as_undisturbed,
     before_the_fault,
@@ -10,14 +9,12 @@ from conformance.loader.judging import (
     fails_anyway,
     lost_of_the_error,
     missed,
-    refuses_the_type,
     repeats,
     show,
 )
-from conformance.loader.kinds import OF_ORDERS, OF_SAMPLES
 from conformance.loader.runs import FIRST_EPOCH
 from conformance.loader.scenario import Scenario
-from conformance.trace import Failure, RankRun, Topic, Trace
+from conformance.trace import Failure, RankRun, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count, place_of
 
@@ -26,7 +23,8 @@ def _raises(claims: Claims) -> bool:
     return claims.errors == "raise"
 
 
-def _fault(scenario: Scenario) -> str:
+def fault_of(scenario: Scenario) -> str:
+    """The word of the fault, without its place."""
     return scenario.fault.partition("@")[0]
 
 
@@ -42,7 +40,7 @@ def _struck(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> RankRu
     later is judged by WORK-14, and what hangs without a fault is not this chapter's.
     """
     # What comes of an error among other things is judged by WORK-14.
-    if _fault(scenario) not in faults or scenario.conduct or fails_anyway(trace):
+    if fault_of(scenario) not in faults or scenario.conduct or fails_anyway(trace):
         return None
     (rank,) = (trace.variant(FIRST_EPOCH) or trace.main).ranks
     return rank if _happened(rank) else None
@@ -74,7 +72,7 @@ def initialiser_errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) 
     """What the worker initialiser raises reaches the consumer with its type and text."""
     parts = scenario.samples if scenario.dataset == "iterable" else -(-scenario.samples // scenario.combined_batch)
     # A worker for which nothing is left to read may never be asked for anything, nor its error.
-    if _fault(scenario) == "init" and place_of(scenario.fault) >= parts:
+    if fault_of(scenario) == "init" and place_of(scenario.fault) >= parts:
         return None
     return _arrives(scenario, trace, ("init",))
 
@@ -104,7 +102,7 @@ def _arrives(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> Verdi
 def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What comes before the failing step is delivered, and nothing of it or after it."""
     (rank,) = trace.main.ranks
-    if scenario.dataset != "map" or scenario.conduct or _fault(scenario) not in ("raise", "collate"):
+    if scenario.dataset != "map" or scenario.conduct or fault_of(scenario) not in ("raise", "collate"):
         return None
     # Which steps come before it is the shuffle's choice.
     if scenario.shuffle:
@@ -147,13 +145,13 @@ def end_of_iteration_is_no_sample(scenario: Scenario, claims: Claims, trace: Tra
         return []
     if failure is None and not _lacks_more(scenario, claims, trace, rank):
         return []
-    name = "StopIteration" if _fault(scenario) == "stop" else "IndexError"
+    name = "StopIteration" if fault_of(scenario) == "stop" else "IndexError"
     kind = "short-epoch" if failure is None else failure.kind
     why = f"{name} is a fault of the dataset here; "
     why += (
         "taken for the end of the epoch it silently drops the rest" if failure is None else "the consumer is never told"
     )
-    return [Finding(f"{kind}-{_fault(scenario)}", "an error", _story(rank), why)]
+    return [Finding(f"{kind}-{fault_of(scenario)}", "an error", _story(rank), why)]
 
 
 def _lacks_more(scenario: Scenario, claims: Claims, trace: Trace, rank: RankRun) -> bool:
@@ -165,7 +163,7 @@ def _lacks_more(scenario: Scenario, claims: Claims, trace: Trace, rank: RankRun)
 @clause("ERROR-4", family="life", dataset="any", applies=lambda claims: claims.workers, floor=2, twin=True)
 def dead_workers_are_errors(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A worker that is killed or exits is an error, soon; one that was idle may be replaced."""
-    if _fault(scenario) == "idle":
+    if fault_of(scenario) == "idle":
         return _no_hole(scenario, claims, trace)
     return _is_an_error(scenario, trace, ("kill", "exit"), "a worker that is gone delivers nothing any more")
 
@@ -200,7 +198,7 @@ def _no_hole(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 
 def _is_an_error(scenario: Scenario, trace: Trace, faults: tuple[str, ...], why: str) -> Verdict:
     (main,) = trace.main.ranks
-    if _fault(scenario) in faults and not scenario.conduct and not _happened(main):
+    if fault_of(scenario) in faults and not scenario.conduct and not _happened(main):
         # A loader that reads by threads, or from files, has no process that could die.
         return None if any(read.process for read in main.reads) or main.failure else []
     rank = _struck(scenario, trace, faults)
@@ -210,7 +208,7 @@ def _is_an_error(scenario: Scenario, trace: Trace, faults: tuple[str, ...], why:
     if failure is not None and failure.kind == "raised":
         return []
     kind = "silent" if failure is None else failure.kind
-    return [Finding(f"{kind}-{_fault(scenario)}", "an error", _story(rank), why)]
+    return [Finding(f"{kind}-{fault_of(scenario)}", "an error", _story(rank), why)]
 
 
 @clause("ERROR-8", family="life", applies=lambda claims: claims.errors == "skip", floor=2, twin=True)
@@ -251,82 +249,3 @@ def _story(rank: RankRun) -> tuple[str, ...]:
     if rank.failure:
         lines.append(f"rank {rank.rank}: {rank.failure.sentence()}")
     return tuple(lines)
-
-
-# --- what is left behind --------------------------------------------------------------------------------------------
-
-
-@clause("LEAK-1", family="life", dataset="any", floor=20)
-def no_process_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """No child process is left."""
-    return _nothing_left(scenario, trace, "process", "what starts a process ends it")
-
-
-@clause("LEAK-2", family="life", dataset="any", floor=20)
-def no_descriptor_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """No open file, socket or pipe is left."""
-    return _nothing_left(scenario, trace, "descriptor", "a process may hold a thousand or so, then everything fails")
-
-
-@clause("LEAK-3", family="life", dataset="any", floor=20)
-def no_file_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """No shared-memory segment and no temporary file is left, but for what a worker had made that died at once."""
-    if scenario.kills_a_worker:
-        return None
-    return _nothing_left(scenario, trace, "file", "they outlive the process, and fill the machine's memory")
-
-
-@clause("LEAK-4", family="life", dataset="any", floor=20)
-def no_thread_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """No thread is left."""
-    return _nothing_left(
-        scenario, trace, "thread", "a thread keeps its loader's memory, and may keep the process from ending"
-    )
-
-
-def _nothing_left(scenario: Scenario, trace: Trace, topic: Topic, why: str) -> Verdict:
-    (rank,) = trace.main.ranks
-    if not (scenario.fault or scenario.conduct) or (rank.failure and rank.failure.kind in ("hung", "died")):
-        return None
-    if scenario.raises_base and scenario.num_workers:
-        # A worker that ends by itself does so while others start or send: what is left is another thing each time.
-        return None
-    told = rank.remark(topic)
-    if told:
-        after = FAULTS[_fault(scenario)].split("{}")[0].strip() if scenario.fault else "the loader is gone"
-        line = f"rank {rank.rank}: {told}, after a second round as after the first"
-        return [
-            Finding(
-                f"left-{topic}",
-                f"nothing left behind ({after} ...)" if scenario.fault else "nothing left behind",
-                (line,),
-                why,
-            )
-        ]
-    return []
-
-
-@clause("LEAK-5", family="samples", dataset="any", floor=1)
-def memory_does_not_grow(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
-    """Many epochs later the processes hold as much memory as before."""
-    (rank,) = trace.main.ranks
-    orders = scenario.conduct == "orders"
-    if scenario.kind != "large" and not orders:
-        return None
-    if rank.failure:
-        return [] if refuses_the_type(rank) else None
-    growth = OF_ORDERS if orders else OF_SAMPLES
-    if int(rank.remark("memory")) <= growth.most:
-        return []
-    epochs = "of which a step was read" if orders else "of 1 MiB each"
-    times = {3: "three", 6: "six"}[growth.windows]
-    more = f"more than {growth.most // 2**20} MiB more with every {growth.more} epochs {epochs}, {times} times"
-    line = f"rank {rank.rank}: {more}"
-    return [
-        Finding(
-            "memory-grows",
-            "as much memory after many epochs as after a few",
-            (line,),
-            "what an epoch needed is released after it",
-        )
-    ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.contract import Implementation
-from conformance.loader import member, probes
+from conformance.loader import member, probes, requests
 from conformance.loader.interrupts import first, said
 from conformance.processes.calls import Stopped
 from conformance.processes.task import Task
@@ -31,7 +31,7 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     global _consumer
     _consumer = os.getpid()
     watch = _Watch(probes.empty_folder(workdir, "watch"), consumer=_consumer)
-    request = member.request_of(task, workdir, watch)
+    request = requests.request_of(task, workdir, watch)
     began = time.monotonic()
     # What is wrong with that, its own scenarios find.
     with suppress(Stopped, RuntimeError):

@@ -11,15 +11,21 @@ import re
 import select
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from conformance.bridge.implementation import beside
+from conformance.loader import patience
+from conformance.processes import alive, seen
+from conformance.processes.calls import Remarks
 from conformance.processes.descendants import KNOWN_TO, children, direct_children, listed, state_of, strays, text_of
-from conformance.trace import Topic
+from conformance.trace import RankRun, Topic
 
 _SHARED_MEMORY = Path("/dev/shm")
 _LOOKS = 5
+# How often a loader must have left something behind, round after round, to be believed.
+_OFTEN = 3
 
 
 @dataclass(frozen=True)
@@ -162,3 +168,40 @@ def resident_bytes() -> int:
 def _resident(process: int) -> int:
     pages = text_of(f"/proc/{process}/statm").split()[1:2]
     return int(pages[0]) * os.sysconf("SC_PAGE_SIZE") if pages else 0
+
+
+def watching_leaks(once: Callable[[], RankRun], workdir: str, deadly: bool = False) -> RankRun:
+    """Do it repeatedly in this process: what later rounds leave behind goes into the remarks.
+
+    `deadly`: a worker dies on the way. LEAK-3 says nothing of the files of what died at once.
+    """
+    temporary = None if deadly else os.environ.get("TMPDIR", workdir)
+    run, left = _round(once, temporary, patience.SHORT_GRACE)
+    if left and all(seen.times()[about] >= _OFTEN for about, _ in left):
+        return replace(run, remarks=(*run.remarks, *left))
+    # What a library opens once for good is no leak: only what a later round adds is. A segment of shared memory may be
+    # a neighbour's, left in that very moment, so it must come three times.
+    for _ in range(2):
+        if not left:
+            return run
+        run, left = _round(once, temporary, patience.GRACE)
+        if not all("shared-memory" in told for _, told in left):
+            break
+    seen.note(about for about, _ in left)
+    return replace(run, remarks=(*run.remarks, *left))
+
+
+def _round(once: Callable[[], RankRun], temporary: str | None, grace: float) -> tuple[RankRun, Remarks]:
+    before = held(temporary)
+    alive.stage()
+    run = once()
+    # It waits half as long again where something is busy.
+    alive.stage(1.5 * grace)
+    return run, _left_behind(before, temporary, grace)
+
+
+def _left_behind(before: Resources, temporary: str | None, grace: float) -> Remarks:
+    try:
+        return left_behind(before, temporary, grace)
+    except RuntimeError:  # a death that is raised only now, by a signal handler of the loader's
+        return left_behind(before, temporary, grace)

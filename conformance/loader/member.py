@@ -4,8 +4,6 @@ Nothing here judges. What takes the whole process down is seen from outside, by 
 """
 
 import gc
-import os
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -14,12 +12,14 @@ from math import prod
 from typing import Any, Protocol, cast
 
 from conformance.contract import Implementation, Request
-from conformance.loader import datasets, generators, kinds, leaks, patience, probes, reading, samplers
-from conformance.loader.asked import arguments_of, hooks_of
+from conformance.loader import kinds, probes, reading
+from conformance.loader.asked import arguments_of
 from conformance.loader.conducts import AGING_KINDS, BIG_KINDS, ODD_KINDS
+from conformance.loader.leaks import watching_leaks
 from conformance.loader.reading import Reader
+from conformance.loader.requests import request_of, watch_of
 from conformance.loader.scenario import Scenario
-from conformance.processes import alive, calls, random_state, seen
+from conformance.processes import calls, random_state
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task
 from conformance.trace import Epoch, Failure, RandomState, RankRun, Saved
@@ -29,9 +29,6 @@ from conformance.trial.words import place_of
 _OTHER: Mapping[str, Any] = dict(
     samples=7, batch_size=2, seed=99, drop_last=False, dataset="map", fault="", conduct="", kind="", details=""
 )
-
-# How often a loader must have left something behind, round after round, to be believed.
-_OFTEN = 3
 
 Performer = Callable[[Implementation, Task, str], RankRun]
 
@@ -89,7 +86,7 @@ def read_once(implementation: Implementation, task: Task, workdir: str) -> RankR
     if task.after_others:
         _read_another_loader(implementation, task, workdir)
     # Reads are logged in a folder of this process's own: each rank empties its log, and reads it.
-    watch = _watch(scenario, workdir) if scenario.is_watched else None
+    watch = watch_of(scenario, workdir) if scenario.is_watched else None
     # A job that is started again finds its files where they were. A rank that was not there before has none, and must
     # not write where another one does.
     if task.saved and task.rank < len(task.saved):
@@ -124,43 +121,6 @@ def read_once(implementation: Implementation, task: Task, workdir: str) -> RankR
         tuple(going.remarks),
         saved=replace(going.saved[-1], workdir=workdir) if going.saved else None,
     )
-
-
-def watching_leaks(once: Callable[[], RankRun], workdir: str, deadly: bool = False) -> RankRun:
-    """Do it repeatedly in this process: what later rounds leave behind goes into the remarks.
-
-    `deadly`: a worker dies on the way. LEAK-3 says nothing of the files of what died at once.
-    """
-    temporary = None if deadly else os.environ.get("TMPDIR", workdir)
-    run, left = _round(once, temporary, patience.SHORT_GRACE)
-    if left and all(seen.times()[about] >= _OFTEN for about, _ in left):
-        return replace(run, remarks=(*run.remarks, *left))
-    # What a library opens once for good is no leak: only what a later round adds is. A segment of shared memory may be
-    # a neighbour's, left in that very moment, so it must come three times.
-    for _ in range(2):
-        if not left:
-            return run
-        run, left = _round(once, temporary, patience.GRACE)
-        if not all("shared-memory" in told for _, told in left):
-            break
-    seen.note(about for about, _ in left)
-    return replace(run, remarks=(*run.remarks, *left))
-
-
-def _round(once: Callable[[], RankRun], temporary: str | None, grace: float) -> tuple[RankRun, Remarks]:
-    before = leaks.held(temporary)
-    alive.stage()
-    run = once()
-    # It waits half as long again where something is busy.
-    alive.stage(1.5 * grace)
-    return run, _left_behind(before, temporary, grace)
-
-
-def _left_behind(before: leaks.Resources, temporary: str | None, grace: float) -> Remarks:
-    try:
-        return leaks.left_behind(before, temporary, grace)
-    except RuntimeError:  # a death that is raised only now, by a signal handler of the loader's
-        return leaks.left_behind(before, temporary, grace)
 
 
 def _conducts(task: Task) -> Conducts | None:
@@ -262,54 +222,6 @@ def _reader(going: Reading, loader: Any) -> Reader:
     )
 
 
-def _watch(scenario: Scenario, workdir: str) -> probes.Watch:
-    interrupts = (
-        place_of(scenario.conduct) * scenario.combined_batch if scenario.conduct.startswith("interrupt") else None
-    )
-    folder = probes.empty_folder(workdir, "watch")
-    return probes.Watch(
-        folder,
-        scenario.fault,
-        scenario.kind,
-        scenario.num_workers > 0,
-        os.getpid(),
-        scenario.error,
-        scenario.faulty_epoch,
-        "always" in scenario.words,
-        interrupts,
-    )
-
-
-def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
-    """What the loader is asked for, with a dataset that does what the watch says."""
-    scenario: Scenario = task.scenario
-    # One folder a process, so that ranks never write over each other's files, and for each content of a dataset: what
-    # its samples are, and which of them fails.
-    contents = (scenario.dataset, str(scenario.samples), scenario.kind, scenario.fault.replace("@", ""))
-    folder = os.path.join(workdir, "-".join(filter(None, contents)))
-    os.makedirs(folder, exist_ok=True)
-    arguments = arguments_of(scenario, task.rank)
-    if watch is None:
-        return Request(dataset=datasets.MapDataset(scenario.samples), workdir=folder, **arguments)
-    hooks = hooks_of(scenario, task.starting)
-    if scenario.fault.startswith("collate"):
-        hooks["collate_fn"] = probes.BreakingCollate(watch)
-    if scenario.fault.startswith("init"):
-        hooks["worker_init_fn"] = probes.BreakingInitialiser(watch)
-    if "collated" in scenario.words:
-        hooks["collate_fn"] = probes.NotingCollate(watch)
-    if "initialised" in scenario.words or ("begun" in scenario.words and scenario.conduct == "hooked"):
-        hooks["worker_init_fn"] = probes.NotingInitialiser(watch)
-    if "sampler" in scenario.words:
-        hooks["sampler"] = samplers.PassingSampler(watch.folder, scenario.samples)
-    if "batches" in scenario.words:
-        hooks["batch_sampler"] = samplers.PassingBatches(watch.folder, scenario.samples)
-    if generators.WORD in scenario.words:
-        hooks[generators.HOOK] = generators.handed_over()
-    dataset = watched(scenario.dataset, scenario.samples, watch)
-    return Request(dataset=dataset, workdir=folder, **{**arguments, **hooks})
-
-
 def _read_another_loader(implementation: Implementation, task: Task, workdir: str) -> None:
     other = replace(task.scenario, **_OTHER)
     asked = replace(task, scenario=other, epochs=(0, 1), conducts="")
@@ -317,17 +229,6 @@ def _read_another_loader(implementation: Implementation, task: Task, workdir: st
         read(Reading(implementation, asked, other, request_of(asked, workdir, None), None))
     except Stopped:
         return  # what this loader does wrong is found by its own scenario
-
-
-def watched(dataset: str, length: int, watch: probes.Watch) -> Any:
-    """The probe of a style; an iterable one is torch's kind of iterable where torch is loaded."""
-    if dataset == "map":
-        return probes.WatchedMap(length, watch)
-    if "torch" in sys.modules:
-        from conformance.loader.torch_probe import TorchIterable
-
-        return TorchIterable(length, watch)
-    return probes.WatchedIterable(length, watch)
 
 
 def _number(value: Any) -> int:

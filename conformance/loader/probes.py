@@ -1,11 +1,8 @@
 """Probe datasets that watch and break: decides what a read leaves in the log, and how a drawn fault happens.
 
-The log is a file, since a read may happen in any process: a line a read, written in one call. A fault happens once,
-in whichever process comes to it first; what is read after that is sound.
+A fault happens once, in whichever process comes to it first; what is read after that is sound.
 """
 
-import builtins
-import errno
 import json
 import os
 import random
@@ -15,11 +12,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from conformance.loader.conducts import BASE_ERRORS, ERRORS
 from conformance.loader.datasets import FIRST_SAMPLE, MapDataset
+from conformance.loader.errors import broken, sentence
 from conformance.loader.interrupts import first, interrupt, said, within
+from conformance.loader.log import append, parsed
 from conformance.loader.reach import reaches
 from conformance.loader.samples import sample_of
 from conformance.processes.descendants import children
@@ -29,10 +27,6 @@ from conformance.trial.words import place_of
 # Seconds in which a worker ends that is about to, and in which one that was killed is gone.
 _UNTIL_ENDED, _UNTIL_GONE = 0.2, 2.0
 _DRAW = 2**53  # large enough that two streams of draws don't meet by chance
-
-
-class BrokenSample(ValueError):
-    """What a drawn fault raises."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +50,7 @@ class Watch:
 
     def read(self, index: int, dataset: Any) -> None:
         """Log a read of a sample, and let the fault happen if it is this one's."""
-        _append(self.log, [index, os.getpid(), _worker(dataset), _draws() if self.draws else []])
+        append(self.log, [index, os.getpid(), _worker(dataset), _draws() if self.draws else []])
         if index == self.interrupts and first(self.folder, "interrupts"):
             interrupt(self.folder, self.consumer)
         name, _, place = self.fault.partition("@")
@@ -86,7 +80,7 @@ class Watch:
             first(self.folder, "armed")
         if self.fault.startswith("idle") and number == self.armed_in:
             self._kill_the_reader()
-        _append(self.log, number)
+        append(self.log, number)
 
     def _kill_the_reader(self) -> None:
         """Kill the worker that read the sample of the fault, if it lives on; it is gone when this returns."""
@@ -100,7 +94,7 @@ class Watch:
 
     def note(self, entry: dict[str, Any]) -> None:
         """Log something else, wherever it happens."""
-        _append(self.log, entry)
+        append(self.log, entry)
 
     def count(self) -> int:
         """How many reads there were until now, before the first epoch too."""
@@ -120,7 +114,7 @@ class Watch:
 
     def reads(self) -> tuple[Read, ...]:
         """The log, process by process: the order between processes is nobody's promise."""
-        return _parsed(self.log, self.consumer)
+        return parsed(self.log, self.consumer)
 
 
 class WatchedMap(MapDataset):
@@ -152,90 +146,6 @@ class WatchedIterable:
         for index in range(self.length):
             self.watch.read(index, self)
             yield sample_of(self.watch.kind, FIRST_SAMPLE + index, self)
-
-
-class NotingCollate:
-    """A collate function that gives a plain list, and notes that it was called."""
-
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
-
-    def __call__(self, samples: list[Any]) -> list[Any]:
-        """The samples as they are."""
-        _append(self.watch.log, {"collated": [int(sample) - FIRST_SAMPLE for sample in samples]})
-        return samples
-
-
-class NotingInitialiser:
-    """A worker initialiser that notes in which worker it was called."""
-
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
-
-    def __call__(self, worker: int) -> None:
-        """Do nothing else."""
-        _append(self.watch.log, {"begun": int(worker), "process": os.getpid()})
-
-
-class BreakingCollate:
-    """A collate function that gives a plain list, and raises at the sample of the fault."""
-
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
-
-    def __call__(self, samples: list[Any]) -> list[Any]:
-        """The samples as they are."""
-        place = place_of(self.watch.fault)
-        if FIRST_SAMPLE + place in samples and self.watch.fires():
-            raise broken(self.watch.error, self.watch.fault)
-        return samples
-
-
-class BreakingInitialiser:
-    """A worker initialiser that raises in the worker of the fault."""
-
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
-
-    def __call__(self, worker: int) -> None:
-        """Raise, or do nothing."""
-        if worker == place_of(self.watch.fault) and self.watch.fires():
-            raise broken(self.watch.error, self.watch.fault)
-
-
-def sentence(fault: str) -> str:
-    """The text of the exception that a fault raises; it must reach the consumer."""
-    name, _, place = fault.partition("@")
-    what = {"collate": f"collating sample {place}", "init": f"worker {place}"}.get(name, f"sample {place}")
-    return f"{what} is broken on purpose"
-
-
-class Stubborn(Exception):
-    """An exception that no other process can rebuild: it is pickled without what its constructor wants."""
-
-    def __init__(self, *, fault: str) -> None:
-        super().__init__(sentence(fault))
-
-
-class Abandoned(BaseException):
-    """An exception of the dataset's own that is no Exception, as of a library that ends a program by it."""
-
-
-# How each error is made of its text; the others take the text alone.
-_MADE: dict[str, Callable[[str], BaseException]] = {
-    "": BrokenSample,
-    "abandons": Abandoned,
-    "disk": lambda text: OSError(errno.ENOSPC, text),
-    "unicode": lambda text: UnicodeDecodeError("utf-8", b"\xff", 0, 1, text),
-}
-
-
-def broken(error: str, fault: str) -> BaseException:
-    """What a fault raises, by the word of its class."""
-    if error == "stubborn":
-        return Stubborn(fault=fault)
-    make = _MADE.get(error) or getattr(builtins, {**ERRORS, **BASE_ERRORS}[error])
-    return cast(BaseException, make(sentence(fault)))
 
 
 def _raise(index: int, error: str) -> None:
@@ -292,47 +202,3 @@ def empty_folder(workdir: str, name: str) -> str:
     for file in os.listdir(folder):
         os.unlink(os.path.join(folder, file))
     return folder
-
-
-def _append(path: str, entry: Any) -> None:
-    descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
-    try:
-        os.write(descriptor, json.dumps(entry).encode() + b"\n")
-    finally:
-        os.close(descriptor)
-
-
-def _parsed(path: str, consumer: int) -> tuple[Read, ...]:
-    if not os.path.exists(path):
-        return ()
-    epoch = None
-    entries = []
-    with open(path) as lines:
-        for line in lines:
-            entry = json.loads(line)
-            if isinstance(entry, int):
-                epoch = entry
-            elif isinstance(entry, dict):
-                continue  # what the hooks say
-            elif epoch is not None:  # what is read before the first epoch is the adapter's own business
-                entries.append((epoch, *entry))
-    # Process ids change from run to run: processes are numbered by their worker's id, or by what they read first.
-    first: dict[tuple[int, int], tuple[int, int]] = {}
-    for number, index, process, worker, _ in entries:
-        first.setdefault((number, process), (worker[0] if worker else -1, index))
-    numbers = _numbered(first, consumer)
-    reads = [
-        Read(number, index, numbers[number, process], tuple(worker) if worker else None, tuple(draws))
-        for number, index, process, worker, draws in entries
-    ]
-    return tuple(sorted(reads, key=lambda read: (read.epoch, read.process)))
-
-
-def _numbered(first: dict[tuple[int, int], tuple[int, int]], consumer: int) -> dict[tuple[int, int], int]:
-    numbers = {}
-    for epoch in {epoch for epoch, _ in first}:
-        others = [process for number, process in first if number == epoch and process != consumer]
-        others.sort(key=lambda process: first[epoch, process])
-        numbers[epoch, consumer] = 0
-        numbers.update({(epoch, process): position + 1 for position, process in enumerate(others)})
-    return numbers

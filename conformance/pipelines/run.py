@@ -13,8 +13,9 @@ from typing import Any
 from conformance.contract import Implementation
 from conformance.loader import reading
 from conformance.loader.conducts import DEADLY
-from conformance.loader.member import watching_leaks
-from conformance.loader.probes import BreakingInitialiser, Watch, empty_folder
+from conformance.loader.hooks import BreakingInitialiser
+from conformance.loader.leaks import watching_leaks
+from conformance.loader.probes import Watch, empty_folder
 from conformance.loader.reading import Reader
 from conformance.pipelines import conduct as conducts
 from conformance.pipelines.graph import build

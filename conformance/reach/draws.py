@@ -1,9 +1,6 @@
 """Chapter 11, samples that are drawn: the judges of DRAW-1 to DRAW-5, on shuffled epochs."""
 
 from collections import Counter
-from collections.abc import Iterator
-from itertools import combinations, pairwise
-from operator import eq
 
 from conformance.contract import Claims
 from conformance.loader.judging import (
@@ -17,13 +14,12 @@ from conformance.loader.judging import (
     usable,
 )
 from conformance.loader.scenario import Scenario
-from conformance.reach.chances import agree_too_often, can_not_be_alike, improbable, must_repeat, shares
+from conformance.reach.alike import alike, come_round, may_be_seen, of_seeds, pairs_of, squares
+from conformance.reach.chances import improbable, must_repeat, shares
 from conformance.reach.scenario import weights_of
 from conformance.trace import Epoch, Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count
-
-Pair = tuple[Epoch, Epoch]
 
 
 def _draws(claims: Claims) -> bool:
@@ -122,7 +118,7 @@ def nothing_of_no_weight(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
     weights = weights_of(scenario)
     if weights is None or 0 not in weights or not usable(trace.main):
         return None
-    for run in _of_seeds(trace):
+    for run in of_seeds(trace):
         for position in range(scenario.epochs):
             epochs = run.epoch(position)
             for rank, epoch in enumerate(epochs):
@@ -138,10 +134,10 @@ def nothing_of_no_weight(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
 @clause("DRAW-3", family="draws", applies=_draws, floor=4)
 def drawn_by_weight(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Each sample comes as often as its weight says, and may come again within an epoch."""
-    if not usable(trace.main) or _come_round(scenario, trace):
+    if not usable(trace.main) or come_round(scenario, trace):
         return None
     due = shares(scenario.samples, weights_of(scenario))
-    epochs = [epoch for run in _of_seeds(trace) for rank in run.ranks for epoch in rank.epochs]
+    epochs = [epoch for run in of_seeds(trace) for rank in run.ranks for epoch in rank.epochs]
     drawn = Counter(index for epoch in epochs for index in epoch.samples)
     trials = drawn.total()
     found = _without_replacement(scenario, epochs, due) if must_repeat(_sizes(epochs), _possible(due)) else None
@@ -188,85 +184,20 @@ def _possible(due: list[float]) -> int:
     return sum(1 for share in due if share > 0)
 
 
-def _of_seeds(trace: Trace) -> Iterator[Run]:
-    """The main run, and those with other seeds."""
-    yield from (run for run in trace.runs if usable(run) and (run is trace.main or run.name.startswith("seed ")))
-
-
 @clause("DRAW-4", family="draws", applies=_draws, floor=8)
 def drawn_anew(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Two ranks, two epochs and two seeds draw different samples."""
     if not usable(trace.main):
         return None
-    squares = _squares(scenario)
-    pairs = _pairs(scenario, list(_of_seeds(trace)))
+    in_one = squares(scenario)
+    pairs = pairs_of(scenario, list(of_seeds(trace)))
     # Ranks may draw from shards of their own, and of few samples the same come again: the others are judged on one.
     judged = ["ranks"] if scenario.world_size > 1 else ["epochs", "seeds"]
-    found = (_alike(kind, pairs[kind], squares) for kind in judged)
+    found = (alike(kind, pairs[kind], in_one) for kind in judged)
     finding = next((each for each in found if each), None)
     if finding:
         return [finding]
-    return [] if any(_may_be_seen(pairs[kind], squares) for kind in judged) else None
-
-
-def _squares(scenario: Scenario) -> float:
-    """The chance that two draws give one sample."""
-    return sum(share * share for share in shares(scenario.samples, weights_of(scenario)))
-
-
-def _pairs(scenario: Scenario, runs: list[Run]) -> dict[str, list[Pair]]:
-    """By what is other, the epochs that must differ: neighbours, so that each has a few partners."""
-    return {
-        "ranks": [pair for run in runs for at in range(scenario.epochs) for pair in combinations(run.epoch(at), 2)],
-        "epochs": [pair for run in runs for rank in run.ranks for pair in pairwise(rank.epochs)],
-        "seeds": [
-            (one.epochs[0], other.epochs[0])
-            for run, later in pairwise(runs)
-            for one, other in zip(run.ranks, later.ranks, strict=True)
-        ],
-    }
-
-
-def _common(pairs: list[Pair]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """What both of each pair drew, as far as the shorter one goes."""
-    for one, other in pairs:
-        size = min(len(one.samples), len(other.samples))
-        yield one.samples[:size], other.samples[:size]
-
-
-def _may_be_seen(pairs: list[Pair], squares: float) -> bool:
-    sizes = [len(one) for one, _ in _common(pairs)]
-    return agree_too_often(sum(sizes), sum(sizes), squares) or any(can_not_be_alike(each, squares) for each in sizes)
-
-
-def _alike(kind: str, pairs: list[Pair], squares: float) -> Finding | None:
-    both = list(_common(pairs))
-    for pair, (first, second) in zip(pairs, both, strict=True):
-        # What is no more than shuffled is DRAW-3's matter.
-        shuffled = len({*first}) == len(first) and first != second
-        if can_not_be_alike(len(first), squares) and Counter(first) == Counter(second) and not shuffled:
-            return _told_alike(kind, pair, "the same samples")
-    places = sum(len(first) for first, _ in both)
-    agreed = sum(sum(map(eq, first, second)) for first, second in both)
-    if agree_too_often(agreed, places, squares):
-        told = f"{agreed} of {places} draws agree in their place, expected {places * squares:.0f}"
-        return _told_alike(kind, pairs[0], told)
-    return None
-
-
-def _come_round(scenario: Scenario, trace: Trace) -> bool:
-    """Whether something is drawn again that should be drawn anew; frequencies stray then by no fault of their own."""
-    squares = min(1.0, _squares(scenario) * scenario.world_size)
-    pairs = _pairs(scenario, list(_of_seeds(trace)))
-    return any(_alike(kind, each, squares) is not None for kind, each in pairs.items())
-
-
-def _told_alike(kind: str, pair: Pair, told: str) -> Finding:
-    one, other = pair
-    noun = {"ranks": "rank", "epochs": "epoch", "seeds": "seed"}[kind]
-    lines = (*show((one,), label=f"one {noun}, as "), *show((other,), {0: told}, label=f"another {noun}, as "))
-    why = f"what is drawn alike for two {kind} is trained on twice, and weighs so much more"
-    return Finding(f"{kind}-alike", f"other samples for another {noun}", lines, why)
+    return [] if any(may_be_seen(pairs[kind], in_one) for kind in judged) else None
 
 
 @clause("DRAW-5", family="draws", applies=_draws, floor=8)

@@ -1,0 +1,59 @@
+"""Hooks that a request hands over: they note that they were called, or break where the drawn fault is."""
+
+import os
+from typing import Any
+
+from conformance.loader.datasets import FIRST_SAMPLE
+from conformance.loader.errors import broken
+from conformance.loader.log import append
+from conformance.loader.probes import Watch
+from conformance.trial.words import place_of
+
+
+class NotingCollate:
+    """A collate function that gives a plain list, and notes that it was called."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def __call__(self, samples: list[Any]) -> list[Any]:
+        """The samples as they are."""
+        append(self.watch.log, {"collated": [int(sample) - FIRST_SAMPLE for sample in samples]})
+        return samples
+
+
+class NotingInitialiser:
+    """A worker initialiser that notes in which worker it was called."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def __call__(self, worker: int) -> None:
+        """Do nothing else."""
+        append(self.watch.log, {"begun": int(worker), "process": os.getpid()})
+
+
+class BreakingCollate:
+    """A collate function that gives a plain list, and raises at the sample of the fault."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def __call__(self, samples: list[Any]) -> list[Any]:
+        """The samples as they are."""
+        place = place_of(self.watch.fault)
+        if FIRST_SAMPLE + place in samples and self.watch.fires():
+            raise broken(self.watch.error, self.watch.fault)
+        return samples
+
+
+class BreakingInitialiser:
+    """A worker initialiser that raises in the worker of the fault."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def __call__(self, worker: int) -> None:
+        """Raise, or do nothing."""
+        if worker == place_of(self.watch.fault) and self.watch.fires():
+            raise broken(self.watch.error, self.watch.fault)
