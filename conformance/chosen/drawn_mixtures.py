@@ -54,6 +54,9 @@ def a_few_mixtures(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
                 large = ChosenScenario(600, "mixture", batch_size=8, shuffle=shuffle, parts=3, details=details)
                 yield large
                 yield replace(large, world_size=2, drop_last=True, epochs=2, variant="seed+1" if shuffle else "again")
+                if shuffle and not weighted:
+                    # Who has one stopping rule alone is asked often enough, too.
+                    yield replace(large, batch_size=7, epochs=2, variant="seed+1")
                 if _resumes(claims, shuffle):
                     for ranks, parts, word in ((2, 3, "saved"), (1, 2, "saved"), (1, 2, "late"), (1, 3, "late")):
                         words = joined({*words_of(details), word}, ("all", "weighted", "saved", "late"))
