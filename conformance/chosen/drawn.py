@@ -54,6 +54,9 @@ def a_few_batches(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
                 yield replace(small, world_size=1, samples=2, details=details)
         if claims.shuffle:
             yield from _shuffled(replace(large, samples=120, shuffle=True))
+            if about != "grouped":
+                # So many epochs that they are packed into other numbers of steps.
+                yield ChosenScenario(40, about, budget=9, shuffle=True, epochs=12)
         # Workers fetch what is named, however it was chosen.
         if claims.workers and about == claims.batches[0]:
             yield replace(small, num_workers=2)

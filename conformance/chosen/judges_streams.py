@@ -84,7 +84,9 @@ def each_element_once(scenario: ChosenScenario, claims: Claims, trace: Trace) ->
         return None
     if trace.main.failed:
         return ends(trace.main, ())
-    copies, allowed = copies_of_each(scenario, claims), most_dropped(scenario)
+    if _makes_equal(scenario, claims) and claims.policy(scenario.drop_last) == "pad":
+        return None
+    copies, allowed = copies_of_each(scenario, claims), most_dropped(scenario, claims)
     for epochs in positions(trace.main):
         shares = [(epoch,) for epoch in epochs] if is_replicated(claims) else [epochs]
         for share in shares:
@@ -160,10 +162,17 @@ def copies_of_each(scenario: ChosenScenario, claims: Claims) -> int:
     return max(1, scenario.num_workers) if is_replicated(claims) else 1
 
 
-def most_dropped(scenario: ChosenScenario) -> int:
+def most_dropped(scenario: ChosenScenario, claims: Claims) -> int:
     """How many elements the workers may drop under drop_last, each less than a step."""
+    if _makes_equal(scenario, claims):
+        return scenario.samples
     readers = max(1, scenario.num_workers) * scenario.world_size
     return readers * (scenario.batch_size - 1) if scenario.drop_last else 0
+
+
+def _makes_equal(scenario: ChosenScenario, claims: Claims) -> bool:
+    """Whether something is lost, or comes again, so that ranks have equal steps; EQUAL-2 bounds it."""
+    return claims.equal_steps and scenario.world_size > 1
 
 
 def _each(copies: int) -> str:

@@ -85,7 +85,7 @@ def _of_streams(scenario: ChosenScenario, claims: Claims) -> dict[str, Any]:
         "shards": asked_for.shards_of(scenario),
         "copies": judges_streams.copies_of_each(scenario, claims),
         "replicated": judges_streams.is_replicated(claims),
-        "most_lost": judges_streams.most_dropped(scenario),
+        "most_lost": judges_streams.most_dropped(scenario, claims),
         "least_steps": 1,
     }
 

@@ -32,6 +32,24 @@ def arguments_of(scenario: Scenario, rank: int) -> dict[str, Any]:
     return arguments
 
 
+def others_of(scenario: Scenario, claims: Claims) -> tuple[dict[str, Any], ...]:
+    """What other loaders differ in that are read first in a process: in everything, or in one thing alone.
+
+    What a loader keeps for all of its kind, by too few of the things that it hangs on, is found by the latter.
+    """
+    others: list[dict[str, Any]] = [dict(samples=7, batch_size=2, seed=99, drop_last=False)]
+    if claims.ranks == "explicit" and "ranks" not in claims.without:
+        others.append(dict(world_size=scenario.world_size + 1))
+    if "batch_size" not in claims.without:
+        others.append(dict(batch_size=scenario.batch_size + 1))
+    if "drop_last" not in claims.without:
+        others.append(dict(drop_last=not scenario.drop_last))
+    if scenario.shuffle:
+        others.append(dict(seed=scenario.seed + 1))
+    alone: dict[str, Any] = dict(num_workers=0, persistent_workers=False)
+    return (others[0], *({**alone, **each} for each in others[1:]))
+
+
 def hooks_of(scenario: Scenario, starting: float = 0.0) -> dict[str, Any]:
     """The hooks of the request that a scenario needs, but for those that watch what is read.
 

@@ -18,17 +18,15 @@ from conformance.loader.conducts import AGING_KINDS, BIG_KINDS, ODD_KINDS
 from conformance.loader.leaks import watching_leaks
 from conformance.loader.reading import Reader
 from conformance.loader.requests import request_of, watch_of
-from conformance.loader.scenario import Scenario
+from conformance.loader.scenario import Scenario, simpler
 from conformance.processes import calls, random_state
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task
 from conformance.trace import Epoch, Failure, RandomState, RankRun, Saved
 from conformance.trial.words import place_of
 
-# The loader that is read first in a process "after other loaders" (the variant `after`): nothing like the scenario's.
-_OTHER: Mapping[str, Any] = dict(
-    samples=7, batch_size=2, seed=99, drop_last=False, dataset="map", fault="", conduct="", kind="", details=""
-)
+# What none of the loaders is that are read first in a process "after other loaders" (the variant `after`).
+_PLAIN: Mapping[str, Any] = dict(dataset="map", fault="", conduct="", kind="", details="")
 
 Performer = Callable[[Implementation, Task, str], RankRun]
 
@@ -83,8 +81,7 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
 def read_once(implementation: Implementation, task: Task, workdir: str) -> RankRun:
     """Build the loader that the task asks for, read it as its conduct says, and write down what came."""
     scenario: Scenario = task.scenario
-    if task.after_others:
-        _read_another_loader(implementation, task, workdir)
+    _read_other_loaders(implementation, task, workdir)
     # Reads are logged in a folder of this process's own: each rank empties its log, and reads it.
     watch = watch_of(scenario, workdir) if scenario.is_watched else None
     # A job that is started again finds its files where they were. A rank that was not there before has none, and must
@@ -222,13 +219,14 @@ def _reader(going: Reading, loader: Any) -> Reader:
     )
 
 
-def _read_another_loader(implementation: Implementation, task: Task, workdir: str) -> None:
-    other = replace(task.scenario, **_OTHER)
-    asked = replace(task, scenario=other, epochs=(0, 1), conducts="")
-    try:
-        read(Reading(implementation, asked, other, request_of(asked, workdir, None), None))
-    except Stopped:
-        return  # what this loader does wrong is found by its own scenario
+def _read_other_loaders(implementation: Implementation, task: Task, workdir: str) -> None:
+    """Two epochs of each of the loaders that are to be read before."""
+    for changes in task.others:
+        other = simpler(task.scenario, **_PLAIN, **changes)
+        asked = replace(task, scenario=other, epochs=(0, 1), conducts="")
+        # What such a loader does wrong is found by its own scenario.
+        with suppress(Stopped):
+            read(Reading(implementation, asked, other, request_of(asked, workdir, None), None))
 
 
 def _number(value: Any) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.loader import starting
-from conformance.loader.asked import arguments_of
+from conformance.loader.asked import arguments_of, others_of
 from conformance.loader.patience import patience_with
 from conformance.loader.scenario import Scenario, Variant, simpler
 from conformance.processes.fleet import Lane
@@ -130,7 +130,7 @@ def _task(lane: Lane, how: Circumstances, rank: int) -> Task:
         arguments_of(how.scenario, rank)["rank"],
         how.epochs,
         how.random_seed,
-        how.after_others,
+        others_of(how.scenario, lane.claims) if how.after_others else (),
         meets=lane.claims.ranks == "process_group",
         conducts=how.scenario.conducted.module,
         saved=how.saved,

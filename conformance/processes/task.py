@@ -1,5 +1,6 @@
 """What one process is asked to do: the plain data that goes to it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,9 @@ class Task:
     `performer` is the module whose `perform(implementation, task, workdir)` carries it out, and knows the scenario;
     `epochs` are the numbers of the epochs to read. `meets`: the ranks need torch.distributed; `process_group` is then
     (file for the rendezvous, rank, world size). `conducts` is the module that knows the scenario's conduct, if the
-    performer doesn't. `saved`: the states of all ranks from which this run resumes, if it does. `starting`: the seconds
-    that worker processes may take to start, where they are no forks.
+    performer doesn't. `others`: how the loaders differ that are read before this one, in the same process. `saved`: the
+    states of all ranks from which this run resumes, if it does. `starting`: the seconds that worker processes may take
+    to start, where they are no forks.
     """
 
     performer: str
@@ -22,7 +24,7 @@ class Task:
     rank: int
     epochs: tuple[int, ...]
     random_seed: int = 0
-    after_others: bool = False
+    others: tuple[Mapping[str, Any], ...] = ()
     meets: bool = False
     process_group: tuple[str, int, int] | None = None
     conducts: str = ""

@@ -172,7 +172,7 @@ def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> froz
         "states": clause in OF_GENERATORS,
         "numpy": clause in (*OF_GENERATORS, *_WITH_DRAWS),
         "close": clause in (*OF_FAILURES, *OF_GENERATORS),
-        "others": any(task.after_others for task in tasks),
+        "others": any(task.others for task in tasks),
         "again": again,
         "once": not again,
         "group": claims.ranks == "process_group",

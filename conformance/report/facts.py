@@ -103,7 +103,7 @@ def _run(case: Case, plan: Plan, at: int) -> str:
     fields = [f"epochs={_epochs(task.epochs[:1] if scripting.once(case.scenario) else task.epochs)}"]
     fields += [f"{name}={value!r}" for name, value in changes.items()]
     fields += [f"random_seed={task.random_seed}"] if task.random_seed != usual.random_seed else []
-    fields += ["after_others=True"] if task.after_others else []
+    fields += [f"others={[*task.others]}"] if task.others else []
     fields += scripting.said(task.scenario, plan.names[at])
     return f"dict({', '.join(fields)})"
 

@@ -93,6 +93,8 @@ def _asked(draw: st.DrawFn, claims: Claims, scenario: Scenario) -> Scenario:
             changes[name] = draw(st.sampled_from((1, 1, 1, 1, 2)))
     if claims.asynchronous:
         changes["asynchronous"] = draw(st.sampled_from((False, False, False, False, True)))
+        if changes["asynchronous"] and "early_preload" in claims.hooks:
+            changes["early_preload"] = draw(st.booleans())
     if scenario.num_workers and "persistent_workers" in claims.hooks:
         changes["persistent_workers"] = draw(st.booleans())
     return simpler(scenario, **changes)
@@ -200,6 +202,9 @@ def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
             yield simpler(first, num_workers=2, persistent_workers=True)
     if claims.asynchronous and word in ("", *_AHEAD):
         yield simpler(first, asynchronous=True)
+    if "early_preload" in claims.hooks and word in ("", *_AHEAD, *_UNDER_WAY):
+        # What is read before the state is loaded is read from the wrong place.
+        yield simpler(first, asynchronous=True, early_preload=True)
     if not word:
         yield from _plainly(scenario, shuffles, claims)
 

@@ -382,6 +382,20 @@ class OrdersStepsByHash(KnownBadChoosing):
         return sorted(steps, key=lambda step: hash(f"{step} {self.mixed_seed()}"))
 
 
+class KeepsItsFirstLength(KnownBadChoosing):
+    """The steps are counted once, when `len()` is asked for first, and packed otherwise in a later epoch."""
+
+    clause, smallest = "GROUP-10", "n4,w1,b1,keep,at-least,shuffle,t2,e2"
+    report = "pyg-team/pytorch_geometric#8137"
+    counted: int | None = None
+
+    def __len__(self) -> int:
+        if not self.request.batches:
+            return super().__len__()
+        self.counted = super().__len__() if self.counted is None else self.counted
+        return self.counted
+
+
 class GroupsAlikeInEachEpoch(KnownBadChoosing):
     """The epoch plays no part where the members of a step are chosen. (No public report.)"""
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from tests.known_bad.correct import claim
 from tests.known_bad.resuming import STEADY, Resuming
 
 
@@ -43,6 +44,24 @@ class CountsTheRestOnly(Resuming):
 
     def __len__(self) -> int:
         return super().__len__() - self.loaded
+
+
+class TakesWhatWasPreloaded(Resuming):
+    """What was read before the state was loaded is taken if it is of the right epoch. (No public report.)"""
+
+    claims = claim(STEADY, asynchronous=True, hooks=("buffer_size", "early_preload"))
+    families = ("resume",)
+    clause, smallest = "RESUME-1", "n2,w1,b1,keep,e2,async,early,save@1"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.preloaded = self.epoch if request.asynchronous and request.early_preload else -1
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.preloaded == self.epoch:
+            self.skipped = 0
+        self.preloaded = -1
+        return super().__iter__()
 
 
 class IgnoresAStateUnderWay(Resuming):

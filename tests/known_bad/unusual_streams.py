@@ -2,6 +2,8 @@
 
 import warnings
 from collections.abc import Iterator
+from itertools import chain, islice
+from random import Random
 from typing import Any, ClassVar
 
 import torch
@@ -60,4 +62,39 @@ class CopiesAStream(Correct):
             )
 
 
-UNUSUAL_STREAMS: tuple[type[Any], ...] = (CopiesAStream,)
+class HoldsRoundsBack(Correct):
+    """Reads a stream in rounds of all ranks, and gives nothing of a round before all of it was read.
+
+    Of a round that is not full each rank has something, or none has: so ranks have equal steps, and elements are lost.
+    """
+
+    claims: ClassVar[dict[str, Any]] = claim(
+        {},
+        datasets=("iterable",),
+        iterable_workers="split",
+        equal_steps=True,
+        stream_shuffle="shards",
+        epochs="set_epoch",
+        hooks=("set_epoch",),
+    )
+
+    def elements(self) -> Iterator[Any]:
+        """The stream, its shards in an order of the epoch's where it is shuffled."""
+        dataset = self.request.dataset
+        if hasattr(dataset, "set_epoch"):
+            dataset.set_epoch(self.epoch)
+        if not self.request.shuffle:
+            return iter(dataset)
+        shards = list(dataset.shards)
+        Random(self.mixed_seed()).shuffle(shards)
+        return chain.from_iterable(shards)
+
+    def __iter__(self) -> Iterator[Any]:
+        asked, elements = self.request, self.elements()
+        full = asked.combined_batch * asked.world_size
+        while held := [self.own(element) for element in islice(elements, full)]:
+            if len(held) >= (full if asked.drop_last else asked.world_size):
+                yield held[asked.rank :: asked.world_size]
+
+
+UNUSUAL_STREAMS: tuple[type[Any], ...] = (CopiesAStream, HoldsRoundsBack)

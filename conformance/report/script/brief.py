@@ -109,9 +109,11 @@ def run_rank(position: int, folder: str, names: list[str], pipe: Any) -> None:
         faulthandler.dump_traceback_later(PATIENCE, exit=True)
         join_group(f"{folder}/../group-{name}", position)  # only: group
         seed_generators(run.get("random_seed", RANDOM_SEED))
-        if run.get("after_others"):  # only: others
-            other = {**run, "batch_size": 2, "seed": 99, "drop_last": False}  # only: others
-            read(load, decode, make_request(7, RANKS[position], folder, other), range(2), [])  # only: others
+        for other in run.get("others", ()):  # only: others
+            samples, changed = other.get("samples", SAMPLES), {**run, **other}  # only: others
+            with contextlib.suppress(Exception):  # only: others
+                asked = make_request(samples, RANKS[position], folder, changed)  # only: others
+                read(load, decode, asked, range(2), [])  # only: others
             seed_generators(RANDOM_SEED)  # only: others
         Path(folder, "reads").write_text("")  # only: log
         noted.before = SimpleNamespace(**generator_states())  # only: states

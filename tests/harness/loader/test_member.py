@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from conformance.contract import Claims, Implementation, parse_claims
+from conformance.loader.asked import others_of
 from conformance.loader.member import perform
 from conformance.loader.runs import PERFORMER
 from conformance.loader.scenario import Scenario
@@ -31,9 +32,9 @@ def read(tmp_path: Path) -> Callable[..., RankRun]:
     def function(load: Callable[[Any], Any], samples: int = 3, epochs: int = 1, **other: Any) -> RankRun:
         claims = other.pop("claims", Claims())
         decode = other.pop("decode", None)
-        rank = other.pop("rank", 0)
+        rank, others = other.pop("rank", 0), other.pop("others", ())
         scenario = Scenario(samples, **{"batch_size": 2, **other})
-        task = Task(PERFORMER, scenario, rank, tuple(range(epochs)))
+        task = Task(PERFORMER, scenario, rank, tuple(range(epochs)), others=others)
         return perform(Implementation("mine", load, claims, decode), task, str(tmp_path))
 
     return function
@@ -47,6 +48,23 @@ def test_what_comes_is_written_down(read: Read) -> None:
     run = read(plain_loader.load, epochs=2)
     assert (Epoch(0, ((0, 1), (2,)), 2), Epoch(1, ((0, 1), (2,)), 2)) == run.epochs
     assert (0, None) == (run.rank, run.failure)
+
+
+def test_other_loaders_are_read_before_it(read: Read) -> None:
+    """One that is other in everything, and one for each thing that may be kept for too many; refusals don't count."""
+    asked: list[tuple[int, int, int, bool, int]] = []
+
+    def load(request: Any) -> Any:
+        fields = (request.world_size, request.batch_size, request.drop_last, request.seed)
+        asked.append((len(request.dataset), *fields))
+        if request.world_size > 1:
+            raise ValueError("one rank only")
+        return plain_loader.load(request)
+
+    run = read(load, shuffle=True, others=others_of(Scenario(3, batch_size=2, shuffle=True), Claims()))
+    assert (None, 1) == (run.failure, len(run.epochs))
+    before = [(7, 1, 2, False, 99), (3, 2, 2, False, 0), (3, 1, 3, False, 0), (3, 1, 2, True, 0), (3, 1, 2, False, 1)]
+    assert [*before, (3, 1, 2, False, 0)] == asked
 
 
 def test_a_loader_needs_no_length(read: Read) -> None:
