@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.record
 
-takes a few minutes, and prints three tables: the processor time that recording adds to a batch beside what the loader
-itself takes for it; what a megabyte of content costs to hash; and how many deliveries a second are judged, beside a
-plain numpy pass over the same bytes. Nothing is downloaded.
+takes some minutes, and prints four tables: the processor time that recording adds to a batch beside what the loader
+itself takes for it; what a megabyte of content costs to hash; how many deliveries a second are judged, beside a plain
+numpy pass over the same bytes; and what partial results of the ranks take, and their merging. Nothing is downloaded.
 
 No two runs of a job are compared: on a machine that others use, that resolves no percent. What recording adds is
 taken on a loader of bare integers, where it shows, with and without the taps of `loaderspec watch` in turn; and divided
@@ -30,6 +30,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from conformance.audit.gather import gather
+from conformance.audit.partial import merged, read_partial, write_partial
 from conformance.audit.verdict import judged
 from conformance.records.content import HASH, digest
 from conformance.records.writer import Recorder
@@ -159,6 +160,30 @@ def audit(samples: int, content: bool) -> tuple[float, float, float]:
     return used, plain, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
+def merging(sizes: list[int]) -> Iterator[list[str]]:
+    """What partial results of each rank take, and what it takes to join and judge them."""
+    yield ["record", "deliveries", "partials, M/s", "MB each", "merge and verdict, s"]
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name, "record")
+            folder.mkdir()
+            write(folder, size // 2, False)
+            begin = time.process_time()
+            for at, path in enumerate(sorted(folder.iterdir())):
+                alone = Path(name, f"rank-{at}")
+                alone.mkdir()
+                path.rename(alone / path.name)
+                write_partial(gather(alone), Path(name, f"{at}.partial"))
+            partials, stored = time.process_time() - begin, sorted(Path(name).glob("*.partial"))
+            begin = time.process_time()
+            verdict = judged(merged(map(read_partial, stored)))
+            used = time.process_time() - begin
+            assert not verdict.findings, verdict.findings
+            megabytes = sum(path.stat().st_size for path in stored) / len(stored) / 1e6
+            rates = [f"{size / partials / 1e6:.1f}", f"{megabytes:.2f}", f"{used:.2f}"]
+            yield ["indices, 4 ranks", f"{size:.0e}".replace("e+0", "e"), *rates]
+
+
 def write(folder: Path, samples: int, content: bool, ranks: int = 4, epochs: int = 2, batch: int = 256) -> None:
     """A record: each epoch visits all samples in another order, a multiple of a number that has no factor in common."""
     for rank in range(ranks):
@@ -192,7 +217,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few samples: to see that it runs")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", choices=["overhead", "hashing", "auditing"])
+    parser.add_argument("--only", choices=["overhead", "hashing", "auditing", "merging"])
     parser.add_argument("--largest", type=int, default=100_000_000, help="deliveries of the largest record")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--audit", type=int, help=argparse.SUPPRESS)
@@ -210,6 +235,7 @@ def main() -> None:
         "overhead": lambda: overhead(given.quick, given.rounds),
         "hashing": hashing,
         "auditing": lambda: auditing(sizes, 2_000 if given.quick else 10_000_000),
+        "merging": lambda: merging(sizes),
     }
     for name, rows in tables.items():
         if given.only in (None, name):

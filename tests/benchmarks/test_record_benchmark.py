@@ -12,7 +12,11 @@ BENCHMARK = ("-m", "tests.benchmarks.record", "--quick")
 @pytest.mark.deep
 @pytest.mark.parametrize(
     ("table", "rows"),
-    [("hashing", ["one tensor of 1 MiB", "16 tensors of 64 KiB"]), ("auditing", ["indices", "digests"])],
+    [
+        ("hashing", ["one tensor of 1 MiB", "16 tensors of 64 KiB"]),
+        ("auditing", ["indices", "digests"]),
+        ("merging", ["indices, 4 ranks"]),
+    ],
 )
 def test_a_table_has_its_rows(table: str, rows: list[str]) -> None:
     """What is measured stands in front of each row."""
