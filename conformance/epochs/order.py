@@ -242,7 +242,7 @@ def _order(run: Run, position: int) -> tuple[tuple[int, ...], ...]:
 
 def _log_arrangements(scenario: Scenario, claims: Claims, order: tuple[tuple[int, ...], ...]) -> float:
     """The logarithm of how many orders an epoch may come in, at the least."""
-    delivered = min(scenario.samples, len({index for rank in order for index in rank}))
+    delivered = len({index for rank in order for index in rank if 0 <= index < scenario.samples})
     if claims.shuffle == "buffered":
         # Even a buffer of two may choose at each sample but the last; but ranks may all choose alike.
         return max(0, max(len(rank) for rank in order) - 1) * log(2)

@@ -102,6 +102,14 @@ def _shuffled() -> Iterator[Other]:
     some = Scenario(13, 1, 7, drop_last=True, shuffle=True, epochs=2)
     part: list[Steps] = [[[7, 2, 11, 0, 5, 9, 1]]] * 2
     yield "one order twice, of 7 samples of 13", some, claims, [part], {}
+    foreign: list[Steps] = [[[7, 2, 11, 0, 5, 9, 1], [20, 21, 22, 23, 24, 25]]] * 2
+    yield (
+        "one order twice, of 7 samples of 13 and 6 foreign values",
+        Scenario(13, 1, 7, shuffle=True, epochs=2),
+        claims,
+        [foreign],
+        {},
+    )
     buffered = {**_DROP, "shuffle": "buffered"}
     cut = Scenario(31, 1, 30, drop_last=True, shuffle=True, epochs=2)
     yield "one order twice, of 30 of 31 through a buffer", cut, buffered, [[[list(range(30))]] * 2], {}

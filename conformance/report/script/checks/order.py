@@ -97,7 +97,7 @@ def orders_of(ranks: list[SimpleNamespace]) -> list[str]:
 def beyond_chance(case: SimpleNamespace, ranks: list[SimpleNamespace], ways: int, coincidences: int) -> bool:
     """Whether a fair shuffle does so, in one of this many ways, less than once in 10^9 runs."""
     first = [samples_of(epoch) for epoch in epochs_of(ranks)[0]]
-    came = min(case.samples, len({index for samples in first for index in samples}))
+    came = len({index for samples in first for index in samples if 0 <= index < case.samples})
     choices = lgamma(case.samples + 1) - lgamma(case.samples - came + 1) if case.in_order else 0.0
     if case.shuffle_claim == "buffered":
         # Even a buffer of two chooses at each sample but the last.
