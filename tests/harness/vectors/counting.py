@@ -153,9 +153,9 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
         'not shuffled, R is 2 or more, and there is a policy but `"once"`; n may be 0',
         lambda case: not case.shuffle and case.world_size > 1 and case.policy in ("drop", "pad", "uneven"),
     ),
-    "PART-8": ("`drop_last`, a policy, and the epochs do not come round again", None),
+    "PART-8": ("`drop_last`, a policy, and the epochs do not come round again, as told below", None),
     "ORDER-1": (
-        "not shuffled, in order, and a rank delivers two samples of the dataset in an epoch",
+        "not shuffled, and a rank delivers two samples of the dataset in an epoch",
         lambda case: not case.shuffle and case.claims.get("in_order") is not False and case.most(foreign=False) > 1,
     ),
     "ORDER-2": (
@@ -186,7 +186,7 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
         lambda case: case.samples > 0 and case.drop_last and "drops" not in case.claims,
     ),
     "WORK-6": (
-        "in order, and a rank delivers two values in an epoch, foreign ones too",
+        "a rank delivers two values in an epoch, foreign ones too",
         lambda case: case.most() > 1 and case.claims.get("in_order") is not False,
     ),
     "EQUAL-1": (
