@@ -54,6 +54,9 @@ def _frames(summary: Summary) -> Iterator[bytes]:
 
 def read_partial(file: Path) -> Summary:
     """The summary that was stored. NoPartial if the file is none, or not whole; OSError if it can't be opened."""
+    if file.is_dir():
+        write = f"`loaderspec audit {file} --partial FILE` writes one"
+        raise NoPartial(f"{file} is a folder, not a summary that --partial wrote; {write}")
     with file.open("rb") as stored:
         return _read(stored, str(file))
 

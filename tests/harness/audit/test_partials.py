@@ -114,6 +114,7 @@ def test_the_verdict_is_json_on_demand(tmp_path: Path, capsys: pytest.CaptureFix
         ([], "give the folder of a record"),
         (["nowhere"], "nowhere is no folder"),
         (["--merge", "nowhere"], "nowhere"),
+        (["--merge", "."], ". is a folder, not a summary that --partial wrote; `loaderspec audit . --partial FILE`"),
         ([".", "--same-data", "0"], "no group of ranks"),
     ],
 )
