@@ -116,6 +116,7 @@ def test_the_verdict_is_json_on_demand(tmp_path: Path, capsys: pytest.CaptureFix
         (["--merge", "nowhere"], "nowhere"),
         (["--merge", "."], ". is a folder, not a summary that --partial wrote; `loaderspec audit . --partial FILE`"),
         ([".", "--same-data", "0"], "no group of ranks"),
+        ([".", "--id-field", "id"], "is chosen when a job is recorded: `loaderspec watch --id-field F`"),
     ],
 )
 def test_a_wrong_call_is_told(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
