@@ -51,7 +51,7 @@ def check(given: argparse.Namespace) -> int:
             values=dict(_value(word) for word in given.set),
         )
         check_identify(given.identify)
-        check_accepted([given.target.rpartition(":")[0]])
+        check_accepted()
         options = Options(id_field=given.id_field, identify=given.identify, same_data=tuple(given.same_data))
         with tempfile.TemporaryDirectory() as folder, ranks(options, given.patience) as running:
             return _checked(running, setup, Path(folder) / "record", given)

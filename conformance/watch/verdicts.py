@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance.audit.accepted import Unfit
 from conformance.audit.accepting import accepting
 from conformance.audit.gather import gather
 from conformance.audit.page import write_page
@@ -19,10 +20,15 @@ def verdict_of(
 ) -> tuple[Verdict, list[str]]:
     """The verdict over a record, without what is accepted; and what is said of the acceptances, and where the page is.
 
-    `limited`: the job was stopped, so that what was not found may be there. Unfit if pyproject.toml can't be read.
+    `limited`: the job was stopped, so that what was not found may be there. If pyproject.toml can't be read, nothing is
+    accepted, and that is said: a job has run for this verdict.
     """
     summary = gather(folder)
-    verdict, told = accepting(judged(summary, same_data), limited)
+    verdict = judged(summary, same_data)
+    try:
+        verdict, told = accepting(verdict, limited)
+    except Unfit as error:
+        told = [f"nothing is accepted: {error}"]
     return verdict, told if html is None else [*told, _page(summary, verdict, html)]
 
 

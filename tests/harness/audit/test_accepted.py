@@ -8,6 +8,7 @@ from conformance.audit.accepted import Acceptance, Unfit, acceptances
 from conformance.audit.accepting import accepting
 from conformance.cli import main
 from conformance.watch.preflight import check_accepted
+from conformance.watch.verdicts import verdict_of
 from tests.harness.audit.jobs import audited, found, job, whole
 
 SCRIPT = """
@@ -78,7 +79,7 @@ def test_an_entry_that_lacks_something_gets_a_sentence(text: str, lacks: str, tm
 def test_a_comment_without_a_reason_accepts_nothing_and_drops_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is told, with how to write one."""
+    """It is told, with how to write one; no job is kept from its start, and none that has run is without a verdict."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text("x = 1  # loaderspec: ignore COUNT-5\n")
     line = {"file": str(tmp_path / "train.py"), "line": 1}
@@ -86,8 +87,13 @@ def test_a_comment_without_a_reason_accepts_nothing_and_drops_no_verdict(
     verdict, (told,) = accepting(audited(record))
     assert [("COUNT-5", "other-steps")] == found(verdict)
     assert "train.py:1 ignores COUNT-5 without a reason, so it is not accepted: write" in told
-    with pytest.raises(Unfit, match="without a reason"):
-        check_accepted(["python", "train.py"])
+    check_accepted()
+    (tmp_path / "pyproject.toml").write_text('[tool.loaderspec.watch]\naccept = [{ finding = "COUNT-5" }]\n')
+    with pytest.raises(Unfit, match="has no at"):
+        check_accepted()
+    verdict, (told,) = verdict_of(record)
+    assert 1 == verdict.exit_code
+    assert told.startswith("nothing is accepted: pyproject.toml: an entry")
 
 
 def test_the_audit_accepts_what_the_watch_accepts(
