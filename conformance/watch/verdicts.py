@@ -8,7 +8,7 @@ from conformance.audit.accepted import Unfit
 from conformance.audit.accepting import accepting
 from conformance.audit.gather import gather
 from conformance.audit.page import write_page
-from conformance.audit.summary import Summary
+from conformance.audit.summary import GroupKey, Summary
 from conformance.audit.text import shown
 from conformance.audit.verdict import Verdict, judged
 
@@ -30,6 +30,15 @@ def verdict_of(
     except Unfit as error:
         told = [f"nothing is accepted: {error}"]
     return verdict, told if html is None else [*told, _page(summary, verdict, html)]
+
+
+def most_samples(folder: Path, loader: GroupKey) -> int:
+    """How many different samples of a loader a record has, in the epoch in which most of them came."""
+    group = gather(folder).groups.get(loader)
+    if group is None:
+        return 0
+    came = [epoch.histogram() for epoch in group.epochs.values()]
+    return max((sum(number for times, number in told.items() if times) for told in came), default=0)
 
 
 def _page(summary: Summary, verdict: Verdict, folder: Path) -> str:
