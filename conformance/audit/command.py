@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", type=Path, help="a record, or a folder of records")
     help_ = "ranks that must get the same data, for example 0,1; may be given several times"
     parser.add_argument("--same-data", metavar="RANKS", action="append", default=[], type=ranks, help=help_)
-    parser.add_argument("--partial", metavar="FILE", type=Path, help="write a small summary of these files instead")
+    parser.add_argument("--partial", metavar="FILE", type=Path, help="write a summary of these files instead")
     parser.add_argument("--merge", metavar="FILE", type=Path, nargs="+", help="judge summaries that --partial wrote")
     parser.add_argument("--engine", default="local", help="where files are read: local, or ray: on a Ray cluster")
     parser.add_argument("--html", metavar="FOLDER", type=Path, help="write a page with a picture of the delivery there")
