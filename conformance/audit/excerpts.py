@@ -1,11 +1,19 @@
 """The lines below a finding over samples: decides what of an epoch shows it best."""
 
+from collections.abc import Mapping
+
+from conformance.audit.summary import RankSeen
 from conformance.audit.view import EpochView, head
 
 
 def heads(epoch: EpochView, most: int = 3) -> tuple[str, ...]:
     """How the epoch begins on some ranks."""
-    lines = [f"{epoch.view.who(rank)}: {head(seen)}" for rank, seen in list(epoch.ranks.items())[:most]]
+    return heads_of(epoch, epoch.ranks, most)
+
+
+def heads_of(epoch: EpochView, ranks: Mapping[int, RankSeen], most: int = 3) -> tuple[str, ...]:
+    """How the epoch begins on some of these ranks."""
+    lines = [f"{epoch.view.who(rank)}: {head(seen)}" for rank, seen in list(ranks.items())[:most]]
     if epoch.view.by_content:
         named = "ids= of record()" if epoch.view.facts.get("kind") == "wrapped" else "--id-field F"
         lines.append(f"(hashes of contents: {named} shows a field instead)")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from conformance.audit import judges_contents, judges_subsets
+from conformance.audit import judges_contents, judges_replicas, judges_subsets
 from conformance.audit.excerpts import first_again, heads
 from conformance.audit.looks import ahead, looked_at
 from conformance.audit.summary import RankSeen
@@ -36,6 +36,10 @@ def _ahead(epoch: EpochView, wrong: Finding) -> Finding:
 
 
 def _judged(epoch: EpochView) -> Iterator[Finding]:
+    apart = list(judges_replicas.judge(epoch))
+    if apart:  # then they can't be counted as one
+        yield from apart
+        return
     if epoch.view.has_own_datasets:
         yield from _apart(epoch)
         return

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.audit import judges_order, judges_restarts, judges_samples, judges_steps, judges_subsets
+from conformance.audit import judges_order, judges_restarts, judges_samples, judges_steps, judges_subsets, replicas
 from conformance.audit.gather import Progress, gather
 from conformance.audit.resumed import first_parts
 from conformance.audit.summary import EpochKey, GroupKey, Process, Summary
-from conformance.audit.view import EpochView, Finding, View, epoch_name, joined, listed
+from conformance.audit.view import EpochView, Finding, Replicas, View, epoch_name, joined, listed
 from conformance.trial.words import count
 
-EXIT_NOTHING_FOUND, EXIT_FINDINGS, EXIT_NOTHING_RECORDED = 0, 1, 3
+EXIT_NOTHING_FOUND, EXIT_FINDINGS, EXIT_USAGE, EXIT_NOTHING_RECORDED = 0, 1, 2, 3
 NOTE = "note"
 # Counts of more bytes are packed again when their epoch is judged.
 _LARGE = 1 << 20
@@ -37,8 +37,9 @@ class Verdict:
     groups: tuple[Judged, ...]
     notes: tuple[str, ...]
     recorded: bool
-    same_data: tuple[tuple[int, ...], ...] = ()
+    same_data: Replicas = ()
     unnamed: tuple[str, ...] = ()  # why it is not known who some samples are
+    unknown: str = ""  # which ranks of --same-data the job does not have
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -48,9 +49,13 @@ class Verdict:
 
     @property
     def exit_code(self) -> int:
-        """0: nothing found; 1: findings; 3: nothing was recorded, or not who the samples are."""
+        """0: nothing found; 1: findings; 2: --same-data names ranks that the job does not have; 3: nothing was
+        recorded, or not who the samples are.
+        """
         if self.findings:
             return EXIT_FINDINGS
+        if self.unknown:
+            return EXIT_USAGE
         return EXIT_NOTHING_FOUND if self.recorded and not self.unnamed else EXIT_NOTHING_RECORDED
 
     def of_iterated(self) -> "Verdict":
@@ -83,12 +88,14 @@ def audit_folder(
 
 def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict:
     """The verdict over a summary."""
-    same = tuple(tuple(sorted(group)) for group in (*summary.same_data, *same_data))
+    same = replicas.in_force(summary, same_data)
     views = [View(key, summary.groups[key], summary, same) for key in sorted(summary.groups)]
     groups = tuple(_judged(view) for view in views)
     unnamed = tuple(sorted({why for process in summary.processes for why in process.unnamed}))
-    notes = (*(f"samples can't be identified: {why}" for why in unnamed), *_about_the_record(summary))
-    return Verdict(groups, notes, any(view.group.epochs for view in views), same, unnamed)
+    unknown = replicas.unknown(summary, same_data)
+    about = (*replicas.told(summary, same_data), *filter(None, [unknown]), *_about_the_record(summary))
+    notes = (*(f"samples can't be identified: {why}" for why in unnamed), *about)
+    return Verdict(groups, notes, any(view.group.epochs for view in views), same, unnamed, unknown)
 
 
 def _judged(view: View) -> Judged:

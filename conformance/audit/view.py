@@ -39,7 +39,7 @@ class View:
     key: GroupKey
     group: Group
     summary: Summary
-    same: tuple[tuple[int, ...], ...] = ()
+    same: Replicas = ()
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -67,6 +67,16 @@ class View:
     def own(self) -> bool:
         """Whether one rank alone reads it."""
         return len(self.ranks) == 1
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether all is known of it: all ranks read it, or one alone, while the others are in the record as well."""
+        return self.everywhere or (self.own and self.came >= set(range(self.world_size)))
+
+    @cached_property
+    def came(self) -> set[object]:
+        """The ranks of the job that are in the record, whatever they read."""
+        return {process.facts.get("rank") for process in self.summary.processes} - {None}
 
     @property
     def by_content(self) -> bool:
@@ -152,8 +162,9 @@ class EpochView:
 
     @cached_property
     def ranks(self) -> dict[int, RankSeen]:
-        """What each rank got, one rank for each replica."""
-        second = {rank for group in self.view.same for rank in sorted(group)[1:]}
+        """What each rank got, one rank for each replica: the first of it that is there."""
+        there = [[rank for rank in sorted(group) if rank in self.epoch.ranks] for group in self.view.same]
+        second = {rank for group in there for rank in group[1:]}
         return {rank: self.epoch.ranks[rank] for rank in sorted(self.epoch.ranks, key=_ranked) if rank not in second}
 
     @property
@@ -191,7 +202,7 @@ class EpochView:
     @property
     def whole(self) -> bool:
         """Whether all ranks of the job read it to its end, so that what did not come is missing."""
-        there = (self.view.everywhere or self.view.own) and not self.resumed
+        there = self.view.complete and not self.resumed
         return there and len(self.epoch.ranks) == len(self.view.ranks) and self.epoch.whole
 
     @cached_property
