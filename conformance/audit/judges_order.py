@@ -98,7 +98,7 @@ def _never_reached(view: View) -> Iterator[Finding]:
         return
     left = all(seen.how == "left" and seen.steps > 1 for epoch in epochs for seen in epoch.ranks.values())
     same = all(alike(one, other) for one, other in pairwise(epochs))
-    if not left or not same or not (view.everywhere or view.own):
+    if not left or not same or not view.complete:
         return
     all_of_them = Counts()
     for epoch in epochs:

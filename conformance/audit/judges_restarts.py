@@ -43,7 +43,7 @@ def _joint(view: View, parts: list[EpochView], after: EpochView) -> Iterator[Fin
     first = joined(view, parts)
     if view.by_content or view.expected is None or not (first.epoch.counts.total and after.epoch.counts.total):
         yield _told(after, f"the restart in {called} can't be judged: how many samples it has is not known")
-    elif not after.epoch.whole or set(after.ranks) != set(before.ranks):
+    elif not after.epoch.whole or set(after.ranks) != set(before.ranks) or not view.complete:
         yield _told(after, f"too little seen to tell what the restart in {called} skipped")
     elif said is not None and now is not None and now != said:
         yield _another(after, called, now, said, before, view.expected - first.came)

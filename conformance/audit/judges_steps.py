@@ -209,7 +209,7 @@ def judge_view(view: View) -> Iterator[Finding]:
     if not view.group.epochs:
         yield view.at_loader("note", "never-iterated", "never iterated")
         return
-    if not view.everywhere and not view.facts.get("dispatched"):
+    if not view.everywhere and view.came > set(view.ranks) and not view.facts.get("dispatched"):
         who = _names(view)
         yield view.at_loader("note", "few-ranks", f"only {who} of {view.world_size} ranks iterated it")
     yield from _overlap(view)
