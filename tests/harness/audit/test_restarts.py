@@ -149,7 +149,12 @@ def test_the_parts_of_an_epoch_that_was_resumed_twice_are_one(tmp_path: Path) ->
         (C, None, [], "if it skips the 3 steps that were done, it skips other samples"),
         (B, [4, 5], [], "in the same order, and the loop skipped the 3 steps that were done"),
         (B, [1, 2], [], "in the same order: 12 samples came a second time"),
-        (B, [5, 6], [], "3 steps were done, and the first 4 were not trained on"),
+        (C, [2, 3], ["RESUME-1"], "in another order, and the loop skipped its first 1 step"),
+        (C, [5, 6], ["RESUME-1"], "in another order, and the loop skipped its first 4 steps"),
+        (B, [3, 4], [], "in the same order: 12 samples came a second time"),
+        (B, [5, 6], ["RESUME-1"], "3 steps were done, and the first 4 were not trained on"),
+        (B, [6, 8], ["RESUME-1"], "3 steps were done, and the first 4 were not trained on"),
+        (B, [6, 9], [], "in the same order, and the loop skipped the 3 steps that were done"),
         (B, None, [], "unless the loop skips the steps that were done"),
     ],
 )
@@ -162,6 +167,45 @@ def test_what_a_loop_skips_of_an_epoch_that_is_read_again_is_told(
     assert expected == [clause for clause, _ in found(verdict)]
     (said,) = [each for group in verdict.groups for each in (*group.findings, *group.notes) if each.key == "restart"]
     assert sentence in said.sentence
+
+
+def test_steps_that_a_gradient_scaler_left_out_are_not_skipped(tmp_path: Path) -> None:
+    """It leaves out the first ones where gradients overflow: nobody knows what the loop did."""
+    again = whole(B, stepped=[6, 7], scaled=True)
+    assert [] == found(audited(starts(tmp_path, [whole(A), begun(B, 3)], [again, whole(order_of(3))])))
+
+
+def numbered(steps: list[list[int]], number: int, **facts: object) -> dict[str, object]:
+    """An epoch of which the sampler says this number."""
+    return whole(steps, set_epoch=number, **facts)  # type: ignore[arg-type]
+
+
+LEFT = {**numbered(B[:3], 1), "how": "left"}
+LEFT_AGAIN = {**numbered(A[:5], 0, stepped=[4, 5]), "how": "left"}
+
+
+@pytest.mark.parametrize(
+    ("again", "expected"),
+    [
+        pytest.param([numbered(A, 0, stepped=[4, 5]), numbered(C, 2)], ["RESUME-1"], id="the-next-one-is-2"),
+        pytest.param([numbered(A, 0, stepped=[3, 4]), numbered(C, 2)], ["RESUME-1"], id="from-a-state-before-its-end"),
+        pytest.param([numbered(A, 0, stepped=[4, 5])], ["RESUME-1"], id="the-last-epoch"),
+        pytest.param([numbered(A, 0, stepped=[4, 6])], ["RESUME-1"], id="gradients-are-accumulated"),
+        pytest.param([LEFT_AGAIN], ["RESUME-1"], id="stopped-again"),
+        pytest.param([numbered(A, 0, stepped=[1, 2]), numbered(C, 2)], [], id="trained-on-again"),
+        pytest.param([numbered(A, 0, stepped=[4, 5]), numbered(B, 1)], [], id="it-goes-back-to-a-state-of-epoch-0"),
+        pytest.param([numbered(A, 0, stepped=[3, 4])], [], id="too-little-to-tell"),
+        pytest.param([numbered(B, 0, stepped=[4, 5]), numbered(C, 2)], [], id="in-the-order-that-it-had"),
+        pytest.param([numbered(B, 1, stepped=[4, 5]), numbered(C, 2)], [], id="right"),
+    ],
+)
+def test_a_sampler_whose_epoch_was_not_set_after_a_restart_is_not_believed(
+    tmp_path: Path, again: list[dict[str, object]], expected: list[str]
+) -> None:
+    """The epoch that was left is gone on with, in the order of epoch 0, where set_epoch comes after each epoch."""
+    verdict = audited(starts(tmp_path, [numbered(A, 0), LEFT], again))
+    assert expected == [clause for clause, _ in found(verdict)]
+    assert all("in the order of epoch 0" in finding.sentence for finding in verdict.findings)
 
 
 def order_of(seed: int) -> list[list[int]]:
