@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from conformance.audit import judges_contents, judges_replicas, judges_subsets
+from conformance.audit.endless import passes, passes_of
 from conformance.audit.excerpts import first_again, heads
 from conformance.audit.looks import ahead, looked_at
 from conformance.audit.summary import RankSeen
@@ -73,7 +74,12 @@ def _apart(epoch: EpochView) -> Iterator[Finding]:
         return
     again = Counter((row[0], row[3]) for row in epoch.view.group.witnesses.of_epoch(epoch.key).tolist())
     for (index, rank), times in sorted(again.items()):
-        if times > 1:
+        facts = epoch.view.group.loaders.get(rank, {})
+        if (
+            times > 1
+            and rank in epoch.ranks
+            and passes_of(epoch, rank, facts.get("subset", facts.get("length"))) is None
+        ):
             text = f"sample {index} of {epoch.view.who(rank)} came {count(times, 'time')}"
             advice = "look at the sampler"
             yield epoch.view.at_loader("PART-1", "again", text, advice=advice, epochs=(epoch.key,), worst=8)
@@ -244,6 +250,11 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
 
 def _again(epoch: EpochView) -> Iterator[Finding]:
     if not epoch.again:
+        return
+    endless = passes(epoch)
+    if endless is not None:
+        text = f"an endless stream: {endless:.1f} passes, and no sample came again before all had come"
+        yield _note(epoch, "endless", text)
         return
     if epoch.view.by_content:
         yield judges_contents.judge(epoch)
