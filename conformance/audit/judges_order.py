@@ -136,7 +136,6 @@ def _random_states(view: View) -> Iterator[Finding]:
         for rank, seen in epoch.ranks.items()
         for worker, told in _states(seen).items()
     }
-    first = first_parts(view.group)  # an epoch that is read again after a restart is no other one
     kinds = (
         ("WORK-8", "workers", "two workers of a rank", lambda one, other: one[:2] == other[:2]),
         ("WORK-9", "ranks", "the workers of two ranks", lambda one, other: one[0] == other[0] and one[1] != other[1]),
@@ -144,7 +143,7 @@ def _random_states(view: View) -> Iterator[Finding]:
             "WORK-10",
             "epochs",
             "the workers of two epochs",
-            lambda one, other: first.get(one[0], one[0]) != first.get(other[0], other[0]) and one[1] == other[1],
+            lambda one, other: one[0] != other[0] and one[0][0] == other[0][0] and one[1] == other[1],
         ),
     )
     # One cause is one finding: a generator that is copied into all workers is there again in the next epoch.
@@ -154,6 +153,27 @@ def _random_states(view: View) -> Iterator[Finding]:
             if pair is not None:
                 yield _alike_states(view, clause, key, whose, library, pair, streams)
                 break
+        else:
+            yield from _seeded_again(view, library, streams)
+
+
+def _seeded_again(view: View, library: str, streams: dict[_Stream, WorkerSeen]) -> Iterator[Finding]:
+    """A restart that seeds as the start before it did: another epoch has its random numbers. Most scripts do so."""
+    first = first_parts(view.group)  # an epoch that is read again after a restart is no other one
+    pair = _pair(
+        streams,
+        library,
+        lambda one, other: (
+            one[0][0] != other[0][0]
+            and one[1] == other[1]
+            and first.get(one[0], one[0]) != first.get(other[0], other[0])
+        ),
+    )
+    if pair is not None:
+        before, after = (epoch_name(stream[0]) for stream in pair)
+        text = f"the restart seeds {_called(library)} again as the first start did: {after} has the random numbers of "
+        more = "store the states of the generators with the model's, or seed by the epoch, where that matters"
+        yield view.at_loader("note", f"seeded-again-{library}", f"{text}{before}; {more}")
 
 
 def _states(seen: RankSeen) -> dict[int, WorkerSeen]:

@@ -1,6 +1,7 @@
 """Epochs that another start of the job began: what was skipped is found, and who goes on rightly is not accused."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,14 +118,23 @@ def test_one_order_is_found_whatever_was_restarted(tmp_path: Path, of: list[list
     assert [("ORDER-6", "same-order")] == found(audited(starts(tmp_path, *of)))  # type: ignore[arg-type]
 
 
-def test_an_epoch_that_is_read_again_has_the_random_numbers_that_it_had(tmp_path: Path) -> None:
-    """It is seeded as it was; another epoch that is has a finding."""
-    told = {"random": {0: {"torch": "a"}}, "drew": ["torch"]}
-    first, other = ({**each, "facts": told} for each in (begun(A, 3), whole(A)))
-    assert [] == found(audited(starts(tmp_path / "right", [first], [other])))
-    assert [("WORK-10", "random-epochs")] == found(
-        audited(starts(tmp_path / "wrong", [{**whole(B), "facts": told}, other]))
-    )
+@pytest.mark.parametrize(
+    ("of", "expected", "note"),
+    [
+        pytest.param([[begun(A, 3)], [whole(A)]], [], False, id="the-epoch-is-read-again"),
+        pytest.param([[whole(B)], [whole(A)]], [], True, id="the-restart-seeds-again"),
+        pytest.param([[whole(B)], [whole(A)], [whole(C)]], [], True, id="each-restart-seeds-again"),
+        pytest.param([[whole(B)], [whole(A), whole(C)]], [("WORK-10", "random-epochs")], False, id="within-a-start"),
+    ],
+)
+def test_a_restart_that_seeds_again_repeats_no_epoch(
+    tmp_path: Path, of: list[list[dict[str, Any]]], expected: list[tuple[str, str]], note: bool
+) -> None:
+    """`torch.manual_seed(seed + rank)` at the start is what scripts have: it is told. Within a start it is found."""
+    facts = {"random": {0: {"torch": "a"}}, "drew": ["torch"]}
+    verdict = audited(starts(tmp_path, *([{**each, "facts": facts} for each in one] for one in of)))
+    assert expected == found(verdict)
+    assert note == ("seeded-again-torch" in told(verdict))
 
 
 def test_the_parts_of_an_epoch_that_was_resumed_twice_are_one(tmp_path: Path) -> None:
