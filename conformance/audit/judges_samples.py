@@ -11,6 +11,10 @@ from conformance.audit.summary import RankSeen
 from conformance.audit.view import EpochView, Finding, ascending, listed, samples
 from conformance.trial.words import count
 
+OTHER_SEEDS = "other-seeds"
+# What is found of ranks that shuffle by different seeds where too little tells so.
+OF_OTHER_SEEDS = {("PART-1", "again"), ("PART-2", "lost")}
+
 
 def judge(epoch: EpochView) -> Iterator[Finding]:
     """Findings of one epoch; what is only told has the id "note"."""
@@ -205,14 +209,20 @@ def _seeds(epoch: EpochView) -> Iterator[Finding]:
     lost, seen = epoch.histogram.get(0, 0), list(epoch.ranks.values())
     if epoch.view.by_content or len(seen) < 2 or not epoch.whole or not lost or not epoch.again:
         return
-    slack = len(seen) * (epoch.view.batch_size or 1)
+    slack = len(seen) * epoch.full_batch
     expected = epoch.view.expected or 0
     if abs(epoch.rows - expected) > slack or any(ascending(each) for each in seen):
         return
-    text = f"ranks shuffle by different seeds: {samples(epoch.again)} came to several ranks, and {lost:,} to none"
-    yield epoch.view.at_loader(
+    yield other_seeds(epoch)
+
+
+def other_seeds(epoch: EpochView) -> Finding:
+    """Of an epoch in which samples came to several ranks, where ranks are known to shuffle by different seeds."""
+    never = f", and {epoch.histogram.get(0, 0):,} to none" if epoch.whole else ""
+    text = f"ranks shuffle by different seeds: {samples(epoch.again)} came to several ranks{never}"
+    return epoch.view.at_loader(
         "ORDER-4",
-        "other-seeds",
+        OTHER_SEEDS,
         text,
         excerpt=first_again(epoch),
         advice="give the sampler of every rank one and the same seed",
@@ -225,8 +235,9 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
     """Some samples came twice so that ranks have equally many."""
     seen = list(epoch.ranks.values())
     extra = epoch.rows - epoch.came
-    equal = len({each.rows for each in seen}) == 1
-    most = len(seen) * (epoch.view.batch_size or 1)
+    # Of batches that are repeated, the last one may be short.
+    equal = len({each.rows for each in seen}) == 1 or _equal_batches(epoch)
+    most = len(seen) * epoch.full_batch
     if epoch.view.by_content or len(seen) < 2 or not epoch.again or not equal or not extra < most:
         return
     if not epoch.whole or epoch.histogram.get(0, 0):
@@ -246,6 +257,12 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
         advice="evaluate without padding (each rank its own part, uneven), or drop the repeats before the metric",
         worst=6,
     )
+
+
+def _equal_batches(epoch: EpochView) -> bool:
+    """Whether a batch sampler of the user's own gave all ranks equally many batches."""
+    steps = {seen.steps for seen in epoch.ranks.values()}
+    return epoch.view.own_batches and len(epoch.ranks) > 1 and len(steps) == 1
 
 
 def _again(epoch: EpochView) -> Iterator[Finding]:
@@ -286,7 +303,7 @@ def _lost(epoch: EpochView) -> Iterator[Finding]:
     asked = sum(_asked(epoch, rank) for rank in epoch.ranks)
     drops = bool(facts.get("drop_last"))
     readers = len(epoch.ranks) * (max(1, epoch.view.workers) if epoch.view.iterable else 1)
-    tail = readers * (epoch.view.batch_size or 1) if drops else len(epoch.ranks)
+    tail = readers * epoch.full_batch if drops or _equal_batches(epoch) else len(epoch.ranks)
     told = f"{samples(lost)} of {expected:,} never came"
     if asked and asked + tail <= expected:
         yield _note(epoch, "subset", f"{told}: the samplers ask for {asked:,}")

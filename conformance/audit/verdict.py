@@ -101,7 +101,7 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
 def _judged(view: View) -> Judged:
     found: list[Finding] = []
     epochs = view.epochs()
-    found += _merged([_of_epoch(epoch) for epoch in epochs], len(epochs))
+    found += _merged(_one_cause(epochs, [_of_epoch(epoch) for epoch in epochs]), len(epochs))
     found += judges_order.judge(view)
     found += judges_restarts.judge(view)
     found += judges_steps.judge_view(view)
@@ -123,6 +123,26 @@ def _of_epoch(epoch: EpochView) -> list[Finding]:
     if epoch.epoch.counts.room > _LARGE:
         epoch.epoch.counts.pack()
     return found
+
+
+def _one_cause(epochs: list[EpochView], found: list[list[Finding]]) -> list[list[Finding]]:
+    """Where ranks shuffle by different seeds in one epoch, they do in others in which samples came to several ranks."""
+    if not any(each.key == judges_samples.OTHER_SEEDS for one in found for each in one):
+        return found
+    return [
+        [
+            judges_samples.other_seeds(epoch),
+            *(each for each in one if (each.id, each.key) not in judges_samples.OF_OTHER_SEEDS),
+        ]
+        if any((each.id, each.key) == ("PART-1", "again") for each in one) and epoch.again and not _within_ranks(epoch)
+        else one
+        for epoch, one in zip(epochs, found, strict=True)
+    ]
+
+
+def _within_ranks(epoch: EpochView) -> bool:
+    """Whether some rank got a sample more than once by itself, as far as the first ones of them tell."""
+    return any(epoch.within_a_rank(index) for index in epoch.epoch.counts.first(2))
 
 
 def _merged(found: Sequence[Iterable[Finding]], epochs: int) -> list[Finding]:

@@ -106,6 +106,11 @@ class View:
         told = self.facts.get("batch_size")
         return told if isinstance(told, int) and told > 0 else None
 
+    @property
+    def own_batches(self) -> bool:
+        """Whether a batch sampler of the user's own cuts the batches, so that whole ones are repeated or dropped."""
+        return self.batch_size is None or "batch" in str(self.facts.get("sampler", "")).lower()
+
     @cached_property
     def workers(self) -> int:
         """The workers of a rank that gave something, at the most; 0 where the process itself loads."""
@@ -198,6 +203,11 @@ class EpochView:
     def rows(self) -> int:
         """How many samples were delivered, each as often as it came."""
         return sum(seen.rows for seen in self.ranks.values())
+
+    @property
+    def full_batch(self) -> int:
+        """The samples of a full batch: as was said, else as many as the largest had."""
+        return self.view.batch_size or max((size for seen in self.ranks.values() for size in seen.sizes), default=1)
 
     @property
     def whole(self) -> bool:
