@@ -218,7 +218,21 @@ class EpochView:
     @cached_property
     def resumed(self) -> str:
         """Why it may be the rest of an epoch that was begun elsewhere, so that what did not come is not missing."""
-        return why_resumed(self.view.group, self.key)
+        return "" if self._begun_again else why_resumed(self.view.group, self.key)
+
+    @property
+    def _begun_again(self) -> bool:
+        """Whether it is the first epoch of a restart, and all of it came: it is no rest."""
+        expected = self.view.expected
+        if not self.key[0] or self.key[1] or expected is None or not self.epoch.whole or self.view.by_content:
+            return False
+        others = [each for key, each in self.view.group.epochs.items() if key != self.key and each.whole]
+        most = {
+            rank: max((each.ranks[rank].steps for each in others if rank in each.ranks), default=0)
+            for rank in self.ranks
+        }
+        drops = len(self.ranks) * self.full_batch if self.view.facts.get("drop_last") else 0
+        return self.rows + drops >= expected and all(seen.steps >= most[rank] for rank, seen in self.ranks.items())
 
     @property
     def evaluation(self) -> bool:

@@ -236,3 +236,21 @@ def test_a_stream_that_went_on_has_the_samples_of_both_starts(tmp_path: Path) ->
     stream = {"kind": "iterable", "ids": "content", "length": None}
     verdict = audited(starts(tmp_path, [whole(texts[:4], how="left")], [whole(texts[4:])], **stream))
     assert "40 different samples" in verdict.groups[0].title
+
+
+@pytest.mark.parametrize(
+    ("again", "expected"),
+    [
+        pytest.param([whole(B[:9]), whole(C[:9])], "in 3 of 4 epochs", id="begun-again"),
+        pytest.param([whole(B[4:9]), whole(C[:9])], "in 2 of 4 epochs", id="gone-on-with"),
+        pytest.param([whole(B[1:9]), whole(C[:9])], "in 2 of 4 epochs", id="gone-on-with-after-a-step"),
+    ],
+)
+def test_what_is_dropped_of_an_epoch_that_is_read_again_counts(
+    tmp_path: Path, again: list[dict[str, object]], expected: str
+) -> None:
+    """An epoch that a restart began again came whole; of one that went on, the rest."""
+    first = [whole(A[:9]), begun(B, 4 if again[0]["steps"] != B[1:9] else 1)]
+    verdict = audited(starts(tmp_path, first, again, length=39, drop_last=True))
+    (note,) = [note for note in verdict.groups[0].notes if note.key == "dropped"]
+    assert expected in note.sentence
