@@ -45,24 +45,49 @@ def _same_order(view: View) -> Iterator[Finding]:
     unshuffled = view.facts.get("shuffle") is False or view.facts.get("sampler") == "SequentialSampler"
     if first.evaluation or unshuffled or any(ascending(seen) for seen in first.ranks.values()):
         return
-    if not _has_order(view):
-        text = f"{second.name} came in the order of {first.name}: it is not shuffled, or always alike"
-        yield view.at_loader("note", "same-order", text)
-        return
     ranks = f" on {'both' if len(first.ranks) == 2 else 'all'} ranks" if len(first.ranks) > 1 else ""
-    which = f"{second.name} came in the order of {first.name}"
+    which = f"{second.name} came in the order of {first.name}{ranks}"
     if len(same) == len(pairs) > 1:
-        which = f"every epoch came in the order of {first.name}"
+        which = f"every epoch came in the order of {first.name}{ranks}"
     elif len(same) > 1:
-        which = f"{len(same)} of {len(pairs)} epochs came in the order of the one before, first {second.name}"
+        which = f"{len(same)} of {len(pairs)} epochs came in the order of the one before{ranks}, first {second.name}"
+    if not _has_order(view):
+        unheard = [(one, other) for one, other in same if _unheard(view, one, other)]
+        if unheard:
+            yield _kept_copies(*unheard[0], which)
+        else:
+            yield view.at_loader("note", "same-order", f"{which}: it is not shuffled, or always alike")
+        return
     advice = "set the epoch before each of them: sampler.set_epoch(epoch)"
     cause = ": set_epoch was never called" if _never_set(view, epochs) else ""
     yield second.at_loop(
         "ORDER-6",
         "same-order",
-        f"{which}{ranks}{cause}",
+        f"{which}{cause}",
         excerpt=_begin(first, second),
         advice=advice,
+        worst=7,
+    )
+
+
+def _unheard(view: View, one: EpochView, other: EpochView) -> bool:
+    """Whether the dataset was told of another epoch, while its copies in workers that stay were not."""
+    stay = bool(view.facts.get("persistent")) and one.key[0] == other.key[0] and view.workers > 0
+    told = [(one.ranks[rank], other.ranks[rank]) for rank in one.ranks if rank in other.ranks]
+    numbers = [(first.facts.get("dataset_epoch"), then.facts.get("dataset_epoch")) for first, then in told]
+    return stay and bool(numbers) and all(None not in pair and pair[0] != pair[1] for pair in numbers)
+
+
+def _kept_copies(one: EpochView, other: EpochView, which: str) -> Finding:
+    numbers = [next(iter(epoch.ranks.values())).facts["dataset_epoch"] for epoch in (one, other)]
+    text = f"{which}: persistent workers keep the copies of the dataset that they began with, and did not hear of "
+    return other.view.at_loader(
+        "STREAM-5",
+        "unheard-epoch",
+        f"{text}set_epoch (from {numbers[0]} to {numbers[1]})",
+        excerpt=_begin(one, other),
+        advice="persistent_workers=False, or keep the epoch in shared memory: torch.tensor(0).share_memory_()",
+        epochs=(other.key,),
         worst=7,
     )
 
