@@ -42,10 +42,10 @@ def told(summary: Summary, given: Sequence[Sequence[int]]) -> Iterable[str]:
     if not groups:
         return
     named = {tuple(sorted(group)) for group in given}
-    who = "--same-data" if named >= set(groups) else "the record (a device mesh, or --same-data)"
+    who = "--same-data" if named >= set(groups) else "the record: a device mesh, or --same-data"
     shown = [f"{{{','.join(map(str, group))}}}" for group in groups]
     if len(groups) == 1 and len(groups[0]) <= 2 * _SHOWN:
-        yield f"ranks {listed(groups[0])} are one replica, says {who}: they must get the same data, and count once"
+        yield f"ranks {listed(groups[0])} are one replica ({who}): they must get the same data, and count once"
     else:
         many = count(len(groups), "group")
-        yield f"{many} of ranks must get the same data, and count once, says {who}: {listed(shown, _SHOWN)}"
+        yield f"{many} of ranks must get the same data, and count once ({who}): {listed(shown, _SHOWN)}"

@@ -90,7 +90,7 @@ def test_a_device_mesh_says_it_in_the_record(tmp_path: Path) -> None:
         recorder.close()
     verdict = audited(tmp_path)
     assert [("REPLICA", "other-data")] == found(verdict)
-    assert "ranks 0 and 1 are one replica, says the record" in verdict.notes[0]
+    assert "ranks 0 and 1 are one replica (the record: " in verdict.notes[0]
 
 
 def test_a_rank_that_the_job_does_not_have_is_an_error(tmp_path: Path) -> None:
