@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from conformance.audit.summary import RankSeen
-from conformance.audit.view import EpochView, head
+from conformance.audit.view import EpochView
+from conformance.audit.words import head
 
 
 def heads(epoch: EpochView, most: int = 3) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from conformance.audit.looks import looked_at
 from conformance.audit.orders import alike, in_common
 from conformance.audit.resumed import begun, first_parts, number_of
 from conformance.audit.summary import EpochKey, RankSeen, WorkerSeen
-from conformance.audit.view import EpochView, Finding, View, ascending, epoch_name, head, listed, samples
+from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.words import ascending, head, listed, samples
 from conformance.epochs.order import beyond_chance
 from conformance.trial.words import count
 
@@ -195,7 +196,7 @@ def _seeded_again(view: View, library: str, streams: dict[_Stream, WorkerSeen]) 
         ),
     )
     if pair is not None:
-        before, after = (epoch_name(stream[0]) for stream in pair)
+        before, after = (view.epoch_name(stream[0]) for stream in pair)
         text = f"the restart seeds {_called(library)} again as the first start did: {after} has the random numbers of "
         more = "store the states of the generators with the model's, or seed by the epoch, where that matters"
         yield view.at_loader("note", f"seeded-again-{library}", f"{text}{before}; {more}")
@@ -236,7 +237,7 @@ def _alike_states(
     lines = []
     for epoch, rank, worker in pair:
         who = f"{view.where(rank)}, worker {worker}" if worker >= 0 else view.where(rank)
-        lines.append(f"{epoch_name(epoch)}{who}: {library} {streams[epoch, rank, worker].random[library]}")
+        lines.append(f"{view.epoch_name(epoch)}{who}: {library} {streams[epoch, rank, worker].random[library]}")
     text = f"{whose} begin with one state of {_called(library)}, and draw from it: their random numbers are the same"
     advice = "seed in worker_init_fn from torch.initial_seed(), the rank and the epoch" if "." not in library else ""
     advice = advice or "make the generator in the worker, not in __init__"

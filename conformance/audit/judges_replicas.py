@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from conformance.audit.excerpts import heads_of
 from conformance.audit.summary import RankSeen
-from conformance.audit.view import EpochView, Finding, listed
+from conformance.audit.view import EpochView, Finding
+from conformance.audit.words import listed
 from conformance.trial.words import count
 
 _ADVICE = "draw alike on the ranks of a replica: seed and shard by the replica's number, and not by the rank"

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from conformance.audit.orders import alike, differ
 from conformance.audit.resumed import begun, first_parts, idle_steps, joints, number_of
-from conformance.audit.view import EpochView, Finding, View, joined, samples
+from conformance.audit.view import EpochView, Finding, View, joined
+from conformance.audit.words import samples
 from conformance.trial.words import count
 
 _STORE = "store the loader's state (or the samples done) with the model's, and go on from there"

@@ -8,7 +8,8 @@ from conformance.audit.endless import passes, passes_of
 from conformance.audit.excerpts import first_again, heads
 from conformance.audit.looks import ahead, looked_at
 from conformance.audit.summary import RankSeen
-from conformance.audit.view import EpochView, Finding, ascending, listed, samples
+from conformance.audit.view import EpochView, Finding
+from conformance.audit.words import ascending, listed, samples
 from conformance.trial.words import count
 
 OTHER_SEEDS = "other-seeds"

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from conformance.audit.looks import looked_at
 from conformance.audit.summary import RankSeen
-from conformance.audit.view import EpochView, Finding, View, listed, samples
+from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.words import listed, samples
 from conformance.trial.words import count
 
 # What torch says of an exception in a worker, which it raises again.

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from conformance.audit.counts import Counts
 from conformance.audit.excerpts import first_again
 from conformance.audit.looks import looked_at
-from conformance.audit.view import EpochView, Finding, View, samples
+from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.words import samples
 
 _ADVICE = "split once, alike on every rank: random_split(..., generator=torch.Generator().manual_seed(0))"
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from conformance.audit.summary import Summary
-from conformance.audit.view import Replicas, listed
+from conformance.audit.view import Replicas
+from conformance.audit.words import listed
 from conformance.trial.words import count
 
 _SHOWN = 3

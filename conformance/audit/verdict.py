@@ -8,7 +8,8 @@ from conformance.audit import judges_order, judges_restarts, judges_samples, jud
 from conformance.audit.gather import Progress, gather
 from conformance.audit.resumed import first_parts
 from conformance.audit.summary import EpochKey, GroupKey, Process, Summary
-from conformance.audit.view import EpochView, Finding, Replicas, View, epoch_name, joined, listed
+from conformance.audit.view import EpochView, Finding, Replicas, View, joined
+from conformance.audit.words import listed
 from conformance.trial.words import count
 
 EXIT_NOTHING_FOUND, EXIT_FINDINGS, EXIT_USAGE, EXIT_NOTHING_RECORDED = 0, 1, 2, 3
@@ -101,7 +102,7 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
 def _judged(view: View) -> Judged:
     found: list[Finding] = []
     epochs = view.epochs()
-    found += _merged(_one_cause(epochs, [_of_epoch(epoch) for epoch in epochs]), len(epochs))
+    found += _merged(view, _one_cause(epochs, [_of_epoch(epoch) for epoch in epochs]), len(epochs))
     found += judges_order.judge(view)
     found += judges_restarts.judge(view)
     found += judges_steps.judge_view(view)
@@ -145,26 +146,26 @@ def _within_ranks(epoch: EpochView) -> bool:
     return any(epoch.within_a_rank(index) for index in epoch.epoch.counts.first(2))
 
 
-def _merged(found: Sequence[Iterable[Finding]], epochs: int) -> list[Finding]:
+def _merged(view: View, found: Sequence[Iterable[Finding]], epochs: int) -> list[Finding]:
     """What is found of several epochs is told once, of the first of them."""
     kinds: dict[tuple[str, str], list[Finding]] = {}
     for one in found:
         for finding in one:
             kinds.setdefault((finding.id, finding.key), []).append(finding)
-    return [_once(same, epochs) for same in kinds.values()]
+    return [_once(view, same, epochs) for same in kinds.values()]
 
 
-def _once(same: list[Finding], epochs: int) -> Finding:
+def _once(view: View, same: list[Finding], epochs: int) -> Finding:
     first = same[0]
     keys = tuple(dict.fromkeys(key for finding in same for key in finding.epochs))
     if epochs < 2:
         return replace(first, epochs=keys)
     alike = len({finding.sentence for finding in same}) == 1
     if len(keys) == 1:
-        where = f" in {epoch_name(keys[0])}"
+        where = f" in {view.epoch_name(keys[0])}"
     else:
         where = " in each epoch" if len(keys) == epochs else f" in {len(keys)} of {epochs} epochs"
-        where += "" if alike else f" (here {epoch_name(keys[0])})"
+        where += "" if alike else f" (here {view.epoch_name(keys[0])})"
     head, colon, tail = first.sentence.partition(":")
     return replace(first, sentence=f"{head}{where}{colon}{tail}", epochs=keys)
 

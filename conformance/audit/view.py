@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 from conformance.audit.resumed import why_resumed
-from conformance.audit.summary import HEAD_SAMPLES, Epoch, EpochKey, Group, GroupKey, RankSeen, Summary
-from conformance.trial.words import count
+from conformance.audit.summary import Epoch, EpochKey, Group, GroupKey, RankSeen, Summary
+from conformance.audit.words import epoch_name
 
 Replicas = tuple[tuple[int, ...], ...]
 
@@ -140,6 +139,10 @@ class View:
         """``, rank 0``, or nothing where there is no other one."""
         return "" if self.own and self.world_size == 1 else f", {self.who(rank)}"
 
+    def epoch_name(self, key: EpochKey) -> str:
+        """``epoch 1``; after a restart with the job's number, where the sampler tells it."""
+        return epoch_name(self.group, key)
+
     def epochs(self) -> list["EpochView"]:
         """Its epochs, in order."""
         return [EpochView(self, key, self.group.epochs[key]) for key in sorted(self.group.epochs)]
@@ -247,8 +250,8 @@ class EpochView:
 
     @property
     def name(self) -> str:
-        """``epoch 1``, or ``epoch 1 of start 2`` after a restart."""
-        return epoch_name(self.key)
+        """``epoch 1``, or ``epoch 1 after restart 2``."""
+        return self.view.epoch_name(self.key)
 
     @property
     def read_at(self) -> tuple[str, int]:
@@ -278,37 +281,6 @@ def joined(view: View, parts: Sequence[EpochView]) -> EpochView:
         whole.counts.merge(part.epoch.counts)
         whole.digests.merge(part.epoch.digests)
     return EpochView(view, parts[0].key, whole)
-
-
-def epoch_name(key: EpochKey) -> str:
-    """``epoch 1``, or ``epoch 1 of start 2`` after a restart."""
-    return f"epoch {key[1]}" if not key[0] else f"epoch {key[1]} after restart {key[0]}"
-
-
-def head(seen: RankSeen) -> str:
-    """The first samples of the first steps: ``0 1 2 3 | 4 5 6 7 | ...``."""
-    more = " ..." if max(seen.sizes, default=0) > HEAD_SAMPLES else ""
-    steps = " | ".join(" ".join(map(str, step)) + more * (len(step) == HEAD_SAMPLES) for step in seen.head[:3])
-    return steps + (" | ..." if seen.steps > 3 else "")
-
-
-def ascending(seen: RankSeen) -> bool:
-    """Whether a rank's first samples are in the order of the dataset."""
-    first = [each for step in seen.head for each in step if isinstance(each, int)]
-    return len(first) > 1 and all(one < other for one, other in pairwise(first))
-
-
-def listed(numbers: Sequence[object], most: int = 6) -> str:
-    """``3``, ``3 and 5``, ``3, 5, 7 and 9 more``."""
-    shown = [str(number) for number in numbers[:most]]
-    if len(numbers) > most:
-        return f"{', '.join(shown)} and {len(numbers) - most} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
-
-
-def samples(number: int) -> str:
-    """``1 sample``, ``2,345 samples``."""
-    return count(number, "sample") if number < 1000 else f"{number:,} samples"
 
 
 def _worker(worker: int) -> str:
