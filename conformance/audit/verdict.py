@@ -4,7 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.audit import judges_order, judges_restarts, judges_samples, judges_steps, judges_subsets, replicas
+from conformance.audit import (
+    judges_order,
+    judges_restarts,
+    judges_samples,
+    judges_steps,
+    judges_streams,
+    judges_subsets,
+    replicas,
+)
 from conformance.audit.gather import Progress, gather
 from conformance.audit.resumed import first_parts
 from conformance.audit.summary import EpochKey, GroupKey, Process, Summary
@@ -107,6 +115,7 @@ def _judged(view: View) -> Judged:
     found += judges_restarts.judge(view)
     found += judges_steps.judge_view(view)
     found += judges_subsets.judge_view(view)
+    found += judges_streams.judge_view(view)
     findings = sorted((each for each in found if each.id != NOTE), key=lambda each: (-each.worst, each.id, each.key))
     return Judged(
         view.key,
