@@ -67,7 +67,9 @@ def _in_an_earlier_order(view: View, parts: list[EpochView], after: EpochView, c
     loop that skips as many steps as were done shows that it means to go on.
     """
     said, now = number_of(parts[-1].epoch), number_of(after.epoch)
-    if said is None or now is None or now >= said or not all(differ(part, after) for part in parts):
+    if said is None or now is None or now >= said or parts[0].resumed:
+        return None
+    if not all(differ(part, after) for part in parts):
         return None
     following = view.group.epochs.get((after.key[0], after.key[1] + 1))
     then = None if following is None else number_of(following)
@@ -96,7 +98,7 @@ def _taken_up(view: View, called: str, parts: list[EpochView], first: EpochView,
     lost, twice = (view.expected or 0) - came, first.came + after.came - came
     slack = len(after.ranks) * (view.batch_size or 1) if view.facts.get("drop_last") else 0
     if after.came + slack >= (view.expected or 0):
-        return _begun_again(called, parts, after, twice)
+        return _begun_again(called, parts, after, first.came, twice)
     if lost > slack:
         missing = both.first(0, 0, 6) if view.facts.get("subset") is None else []
         more = f" and {samples(twice)} came twice" if twice else ""
@@ -108,12 +110,14 @@ def _taken_up(view: View, called: str, parts: list[EpochView], first: EpochView,
     return _told(after, f"the restart went on in {called} where the job had ended")
 
 
-def _begun_again(called: str, parts: list[EpochView], after: EpochView, twice: int) -> Finding:
+def _begun_again(called: str, parts: list[EpochView], after: EpochView, came: int, twice: int) -> Finding:
     """The restart read the whole epoch again; what of it was trained on is known where optimizer steps are."""
     again = f"the restart began {called} again"
     done, idle = _done(parts, after), _idle(after)
     if idle is not None and idle[0] == 0 and idle[1] >= min(done):
         idle = None  # gradients may be accumulated over as many steps as were done
+    if parts[0].resumed:
+        idle = None  # how many steps were done, and in which order, is not in the record
     skips = idle is not None and idle[0] <= max(done) and idle[1] >= min(done)
     if all(differ(part, after) for part in parts):
         if skips or (idle is not None and idle[0] > 0):
@@ -130,7 +134,8 @@ def _begun_again(called: str, parts: list[EpochView], after: EpochView, twice: i
         return _told(
             after, f"{again} in the same order, and the loop skipped the {count(max(done), 'step')} that were done"
         )
-    if idle is not None and idle[0] > max(done):
+    # A part may itself have gone on from an earlier one: then more steps were done than it has.
+    if idle is not None and idle[0] > max(done) and idle[0] * after.rows > came * max(seen.steps for seen in after.ranks.values()):
         more = f"{count(max(done), 'step')} were done, and the first {idle[0]} were not trained on"
         return _skipped(after, f"{again} in the same order: {more}", parts[-1], advice=_COUNT)
     text = f"{again} in the same order: {samples(twice)} came a second time"

@@ -179,6 +179,24 @@ def test_what_a_loop_skips_of_an_epoch_that_is_read_again_is_told(
     assert sentence in said.sentence
 
 
+@pytest.mark.parametrize(
+    ("of", "expected"),
+    [
+        pytest.param([[begun(A, 3)], [begun(A[3:], 3)], [whole(A, stepped=[7, 8])]], [], id="as-many-as-both-did"),
+        pytest.param([[begun(A, 3)], [begun(A[3:], 3)], [whole(A, stepped=[8, 9])]], ["RESUME-1"], id="one-more"),
+        pytest.param([[begun(A, 3)], [begun(A, 6)], [whole(A, stepped=[7, 8])]], [], id="as-many-as-the-longer-did"),
+        pytest.param(
+            [[{**whole(A[4:7], restored=True), "how": "left"}], [whole(A, stepped=[8, 9])]], [], id="begun-elsewhere"
+        ),
+    ],
+)
+def test_the_steps_that_several_starts_did_are_counted_together(
+    tmp_path: Path, of: list[list[dict[str, Any]]], expected: list[str]
+) -> None:
+    """A start that went on has steps of its own, and those before them were done as well."""
+    assert expected == [clause for clause, _ in found(audited(starts(tmp_path, *of)))]
+
+
 def test_steps_that_a_gradient_scaler_left_out_are_not_skipped(tmp_path: Path) -> None:
     """It leaves out the first ones where gradients overflow: nobody knows what the loop did."""
     again = whole(B, stepped=[6, 7], scaled=True)
