@@ -33,6 +33,8 @@ def _passes(epoch: EpochView, ranks: dict[int, RankSeen], length: int) -> float 
     tail = min(readers * max(max(seen.sizes, default=1) for seen in ranks.values()), length // _AHEAD)
     if any(seen.how == "whole" for seen in ranks.values()) or not length or rows < length - tail:
         return None
+    if all(_within_its_length(seen, length + tail, len(ranks)) for seen in ranks.values()):
+        return None
     kept = epoch.view.group.witnesses.of_epoch(epoch.key)
     kept = kept[np.isin(kept[:, 3], list(ranks))]
     samples, which = np.unique(kept[:, 0], return_inverse=True)
@@ -50,6 +52,12 @@ def _passes(epoch: EpochView, ranks: dict[int, RankSeen], length: int) -> float 
         if (places >= earliest)[again > 0].all():
             return rows / length
     return None
+
+
+def _within_its_length(seen: RankSeen, length: int, ranks: int) -> bool:
+    """Whether len() told of one pass, and a rank was not read further."""
+    said = seen.facts.get("steps")
+    return isinstance(said, int) and seen.steps <= said and said * ranks * max(seen.sizes, default=0) <= length
 
 
 def _places(steps: npt.NDArray[np.int64], ranks: dict[int, RankSeen]) -> npt.NDArray[np.float64]:

@@ -25,5 +25,5 @@ def first_again(epoch: EpochView) -> tuple[str, ...]:
     """Where the first sample went that came more than once; how the epoch begins if that is not known."""
     if epoch.view.by_content:
         return heads(epoch)
-    first = epoch.epoch.counts.first(2, limit=1) if epoch.epoch.counts.total else []
+    first = epoch.came_again(1)
     return (epoch.lines_of(first[0]) if first else ()) or heads(epoch)

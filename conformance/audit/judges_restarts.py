@@ -135,7 +135,11 @@ def _begun_again(called: str, parts: list[EpochView], after: EpochView, came: in
             after, f"{again} in the same order, and the loop skipped the {count(max(done), 'step')} that were done"
         )
     # A part may itself have gone on from an earlier one: then more steps were done than it has.
-    if idle is not None and idle[0] > max(done) and idle[0] * after.rows > came * max(seen.steps for seen in after.ranks.values()):
+    if (
+        idle is not None
+        and idle[0] > max(done)
+        and idle[0] * after.rows > came * max(seen.steps for seen in after.ranks.values())
+    ):
         more = f"{count(max(done), 'step')} were done, and the first {idle[0]} were not trained on"
         return _skipped(after, f"{again} in the same order: {more}", parts[-1], advice=_COUNT)
     text = f"{again} in the same order: {samples(twice)} came a second time"

@@ -244,7 +244,7 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
     if not epoch.whole or epoch.histogram.get(0, 0):
         return
     # A rank's own repeats make no ranks equal.
-    if any(epoch.within_a_rank(index) for index in epoch.epoch.counts.first(2)):
+    if any(epoch.within_a_rank(index) for index in epoch.came_again()):
         return
     text = f"{samples(extra)} came twice, so that all ranks have equally many"
     if not epoch.evaluation:
@@ -277,7 +277,7 @@ def _again(epoch: EpochView) -> Iterator[Finding]:
     if epoch.view.by_content:
         yield judges_contents.judge(epoch)
         return
-    first = epoch.epoch.counts.first(2)
+    first = epoch.came_again()
     readers = len(epoch.ranks) > 1 and not any(epoch.within_a_rank(index) for index in first)
     if readers and _apart_from_each_other(epoch):
         yield _note(epoch, "again", f"{samples(epoch.again)} came to several processes: right if they are no ranks")

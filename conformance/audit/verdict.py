@@ -152,7 +152,7 @@ def _one_cause(epochs: list[EpochView], found: list[list[Finding]]) -> list[list
 
 def _within_ranks(epoch: EpochView) -> bool:
     """Whether some rank got a sample more than once by itself, as far as the first ones of them tell."""
-    return any(epoch.within_a_rank(index) for index in epoch.epoch.counts.first(2))
+    return any(epoch.within_a_rank(index) for index in epoch.came_again())
 
 
 def _merged(view: View, found: Sequence[Iterable[Finding]], epochs: int) -> list[Finding]:

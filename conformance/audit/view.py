@@ -1,9 +1,12 @@
 """A loader as the judges look at it: decides what is known of it, what it should deliver, and how that is told."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from conformance.audit.resumed import why_resumed
 from conformance.audit.summary import Epoch, EpochKey, Group, GroupKey, RankSeen, Summary
@@ -183,14 +186,34 @@ class EpochView:
     @cached_property
     def histogram(self) -> dict[int, int]:
         """How many samples came how often, once for each replica; what never came is under 0 if that is known."""
-        found: dict[int, int] = {}
-        for times, number in self.epoch.histogram().items():
+        found: dict[int, int] = dict(Counter(self._times.values()))
+        for times, number in self.epoch.histogram().items() if not found else ():
             each = -(-times // self.copies)
             found[each] = found.get(each, 0) + number
         found.pop(0, None)
         if self.view.expected is not None and not self.view.has_own_datasets:
             found[0] = max(0, self.view.expected - sum(found.values()))
         return found
+
+    @cached_property
+    def _times(self) -> Counter[int]:
+        """How often each sample came where counts don't tell, as replicas have different numbers of ranks."""
+        witnesses = self.view.group.witnesses
+        replicas = [[rank for rank in group if rank in self.epoch.ranks] for group in self.view.same]
+        even = {len(ranks) for ranks in replicas if ranks} in ({self.copies}, set())
+        even = even and len(self.epoch.ranks) == self.copies * len(self.ranks)
+        if even or not witnesses.keeps_all:
+            return Counter()
+        rows = witnesses.of_epoch(self.key)
+        return Counter(rows[np.isin(rows[:, 3], list(self.ranks)), 0].tolist())
+
+    def came_again(self, limit: int = 8) -> list[int]:
+        """The first samples that came more than once, of those that are known by an index."""
+        if not self.epoch.counts.total:
+            return []
+        if self._times:
+            return sorted(index for index, times in self._times.items() if times > 1)[:limit]
+        return self.epoch.counts.first(self.copies + 1, limit=limit)
 
     @property
     def came(self) -> int:
@@ -245,8 +268,8 @@ class EpochView:
 
     def within_a_rank(self, index: int) -> bool:
         """Whether a sample that came again did so on one rank, as far as that is kept."""
-        ranks = [rank for rank, _, _ in self.view.group.witnesses.of(self.key, index)]
-        return len(set(ranks)) < len(ranks) and self.copies == 1
+        ranks = [rank for rank, _, _ in self.view.group.witnesses.of(self.key, index) if rank in self.ranks]
+        return len(set(ranks)) < len(ranks)
 
     @property
     def name(self) -> str:

@@ -132,3 +132,13 @@ def test_a_stream_that_is_gone_on_with_begins_anywhere_in_a_pass(tmp_path: Path,
 def test_an_epoch_that_comes_to_its_end_makes_one_pass(tmp_path: Path) -> None:
     """A sampler that goes over the samples twice in an epoch repeats them."""
     assert [("PART-1", "again")] == found(audited(job(tmp_path, [[whole(first(forever(40), 20, 4))]], length=40)))
+
+
+@pytest.mark.parametrize(("said", "expected"), [(10, [("PART-1", "again")]), (100, []), (5, []), (None, [])])
+def test_what_comes_again_within_one_pass_that_len_tells_is_found(
+    tmp_path: Path, said: int | None, expected: list[tuple[str, str]]
+) -> None:
+    """A sampler of so many steps has one pass; one that says more, or none, or that is read further goes on and on."""
+    steps = first(forever(40), 10, 4)
+    steps[9][3] = steps[0][0]
+    assert expected == found(audited(job(tmp_path, [[whole(steps, how="left", steps=said)]], length=40)))

@@ -46,6 +46,8 @@ def test_ranks_of_a_replica_that_got_other_data_are_found(
     [
         pytest.param([A, A], [[0, 1]], id="two-ranks"),
         pytest.param([HALVES[0]] * 2 + [HALVES[1]] * 2, [[0, 1], [2, 3]], id="two-replicas"),
+        pytest.param([HALVES[0], HALVES[0], HALVES[1]], [[0, 1]], id="replicas-of-2-and-1"),
+        pytest.param([HALVES[0], *[HALVES[1][:4]] * 3, HALVES[1][4:]], [[1, 2, 3]], id="replicas-of-1-3-and-1"),
         pytest.param([HALVES[0], HALVES[1]] * 2, [[0, 2], [1, 3]], id="ranks-that-are-not-next-to-each-other"),
     ],
 )
@@ -53,8 +55,8 @@ def test_ranks_of_a_replica_that_got_the_same_are_no_finding(
     tmp_path: Path, of: list[Steps], groups: list[list[int]]
 ) -> None:
     """They count once, and the report says so."""
-    verdict = audited(ranks(tmp_path, *of), *groups)
-    assert [] == found(verdict)
+    verdict = audited(job(tmp_path, [[whole(steps, how="left")] for steps in of], length=40), *groups)
+    assert ([], {"not-whole-left"}) == (found(verdict), told(verdict))
     assert "--same-data" in verdict.notes[0]
 
 
@@ -109,3 +111,15 @@ def test_many_groups_are_told_in_short(tmp_path: Path) -> None:
     note = audited(ranks(tmp_path, *parts), *groups).notes[0]
     assert note.startswith("5 groups of ranks must get the same data")
     assert note.endswith("{0,1}, {2,3}, {4,5} and 2 more")
+
+
+@pytest.mark.parametrize("replicas", [[2, 2], [2, 1], [3, 1]])
+def test_what_comes_again_beside_replicas_is_named(tmp_path: Path, replicas: list[int]) -> None:
+    """Not what came to each rank of a replica, which is once; within a rank or to another one."""
+    other = [*HALVES[1][:4], [*HALVES[1][4][:3], HALVES[0][2][1]]]
+    of = [HALVES[0]] * replicas[0] + [other] * replicas[1]
+    groups = [group for group in (range(replicas[0]), range(replicas[0], sum(replicas))) if len(group) > 1]
+    (finding,) = audited(
+        job(tmp_path, [[whole(each, how="left", steps=5)] for each in of], length=40), *groups
+    ).findings
+    assert f"1 sample of 39 came to more than one rank: {HALVES[0][2][1]}" == finding.sentence
