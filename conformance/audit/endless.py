@@ -62,8 +62,6 @@ def _within_its_length(seen: RankSeen, length: int, ranks: int) -> bool:
 
 def _places(steps: npt.NDArray[np.int64], ranks: dict[int, RankSeen]) -> npt.NDArray[np.float64]:
     """How many samples had come to all ranks when those of a step had, as ranks go step by step."""
-    up_to = np.zeros(len(steps))
-    for seen in ranks.values():
-        if seen.steps:
-            up_to += np.minimum(steps + 1, seen.steps) * (seen.rows / seen.steps)
-    return up_to
+    # One that was stopped earlier is counted on: the others' shares of a stream leave room for its own.
+    each_step = sum(seen.rows / seen.steps for seen in ranks.values() if seen.steps)
+    return ((steps + 1) * each_step).astype(np.float64)

@@ -102,7 +102,7 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
     groups = tuple(_judged(view) for view in views)
     unnamed = tuple(sorted({why for process in summary.processes for why in process.unnamed}))
     unknown = replicas.unknown(summary, same_data)
-    about = (*replicas.told(summary, same_data), *filter(None, [unknown]), *_about_the_record(summary))
+    about = (*([unknown] if unknown else replicas.told(summary, same_data)), *_about_the_record(summary))
     notes = (*(f"samples can't be identified: {why}" for why in unnamed), *about)
     return Verdict(groups, notes, any(view.group.epochs for view in views), same, unnamed, unknown)
 

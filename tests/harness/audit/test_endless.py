@@ -63,6 +63,17 @@ def test_a_new_pass_of_a_stream_is_no_finding(tmp_path: Path, kind: str, ranks: 
         assert (steps > full + 1) <= ("endless" in told(verdict))
 
 
+@pytest.mark.parametrize("kind", ["one-stream", "fixed-parts"])
+@pytest.mark.parametrize("steps", [(25, 40), (400, 100), (11, 10)])
+def test_ranks_that_were_stopped_at_other_steps_have_one_stream(
+    tmp_path: Path, kind: str, steps: tuple[int, int]
+) -> None:
+    """A limit in seconds stops each where it is."""
+    streams = right_ones(2, 40)[kind]
+    ranks = [[whole(first(stream, many, 4), how="left")] for stream, many in zip(streams, steps, strict=True)]
+    assert [] == found(audited(job(tmp_path, ranks, length=40, batch_size=4)))
+
+
 def with_replacement(n: int, seed: int) -> Stream:
     """Draws of their own."""
     drawn = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Restarts and the epoch's number: a sampler that was not told it is not believed, and an epoch that came whole counts."""
+"""Restarts and the epoch's number: a sampler that was not told it is not believed; what came whole is no rest."""
 
 from pathlib import Path
 
