@@ -22,6 +22,8 @@ class Forever(Sampler):
 
 dist.init_process_group("gloo")
 loader = DataLoader(TensorDataset(torch.arange(64.0)), batch_size=4, sampler=Forever(64))
-for step, (batch,) in zip(range(20), loader):
+batches = iter(loader)
+for step in range(20):
+    (batch,) = next(batches)
     batch.mean()
 dist.destroy_process_group()
