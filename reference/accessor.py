@@ -117,7 +117,7 @@ def _check_dataset(dataset: Any, rebatched_size: int | None) -> bool:
         )
     if not dataset.drop_last and (dataset.combinedBatchSize or 1) > 1 and rebatched_size is None:
         raise ValueError(
-            f"The DataLoader keeps an incomplete last step (drop_last=False, {dataset.combinedBatchSize} samples to a "
+            f"The DataLoader may have an incomplete last step (drop_last=False, {dataset.combinedBatchSize} samples a "
             f"step): use drop_last=True, rebatched_size, or DataLoader(mode=DataLoaderMode.Async)."
         )
     return bool(dataset.drop_last)

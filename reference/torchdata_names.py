@@ -131,22 +131,25 @@ NOT_SERVED: dict[str, dict[str, str]] = {
 
 def install() -> None:
     """Make the names importable, as far as they are not."""
-    for name, contents in _NAMES.items():
-        if name in sys.modules or _is_there(name):
-            continue
-        module = ModuleType(name, f"The names of {name} as torchdata 0.9 had them, by {__package__}.")
-        # With a path it counts as a package, whose submodules may be imported.
-        module.__path__ = []
-        vars(module).update(contents, __getattr__=partial(_missing, name))
-        sys.modules[name] = module
-        refuse(name, partial(_not_served, name))
-        parent, _, last = name.rpartition(".")
-        if parent:
-            setattr(importlib.import_module(parent), last, module)
-        pipe = MapDataPipe if name.endswith(".map") else IterDataPipe
-        for asked, form in NOT_SERVED.get(name, {}).items():
-            if form and form not in pipe.functions:
-                pipe.register_function(form, partial(_refuse_form, name, asked, form))
+    for name in _NAMES:
+        if name not in sys.modules and not _is_there(name):
+            _serve(name)
+
+
+def _serve(name: str) -> None:
+    module = ModuleType(name, f"The names of {name} as torchdata 0.9 had them, by {__package__}.")
+    # With a path it counts as a package, whose submodules may be imported.
+    module.__path__ = []
+    vars(module).update(_NAMES[name], __getattr__=partial(_missing, name))
+    sys.modules[name] = module
+    refuse(name, partial(_not_served, name))
+    parent, _, last = name.rpartition(".")
+    if parent:
+        setattr(importlib.import_module(parent), last, module)
+    pipe = MapDataPipe if name.endswith(".map") else IterDataPipe
+    for asked, form in NOT_SERVED.get(name, {}).items():
+        if form and form not in pipe.functions:
+            pipe.register_function(form, partial(_refuse_form, name, asked, form))
 
 
 def take_over() -> None:
@@ -157,6 +160,9 @@ def take_over() -> None:
         real = importlib.util.module_from_spec(found)
         sys.modules["torchdata"] = real
         found.loader.exec_module(real)
+    else:
+        # To look for it would find the shim, again and again.
+        _serve("torchdata")
     install()
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 _COMMENT = re.compile(r"#\s*loaderspec:\s*ignore\s+([A-Za-z0-9-]+)\s*(?:,\s*(.*\S))?\s*$")
+_MEANT = re.compile(r"#\s*loaderspec\s*(?::|\s*ignore\b).*", re.I)
 _HEAD = {"accept"}
 
 
@@ -67,6 +68,16 @@ def comments(file: Path) -> Iterator[Acceptance]:
         found = _COMMENT.search(line)
         if found:
             yield Acceptance(found[1], file.resolve(), number, found[2] or "", f"{file.name}:{number}")
+
+
+def not_understood(files: Iterable[str]) -> Iterator[str]:
+    """What is said of comments that are meant to accept a finding, as it seems, and do not."""
+    for file in sorted({Path(file).resolve() for file in files}):
+        for number, line in enumerate(_text(file).splitlines(), start=1):
+            meant = _MEANT.search(line)
+            if meant and not _COMMENT.search(line):
+                write = "write `# loaderspec: ignore FINDING, why`"
+                yield f"{file.name}:{number} says `{meant[0].strip()}`, which is not understood: {write}"
 
 
 def _configured(folder: Path) -> Iterator[Acceptance]:

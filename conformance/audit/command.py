@@ -20,6 +20,9 @@ from conformance.audit.verdict import Verdict, judged
 from conformance.trial.words import count
 
 EXIT_WRITTEN, EXIT_USAGE = 0, 2
+# Who a sample is stands in the record: words of `watch` that an audit can't carry out, and what it says of them.
+CHOSEN_BEFORE = ("--id-field", "--identify")
+_CHOSEN = "who a sample is, is chosen when a job is recorded: `loaderspec watch --id-field F`, or record(loader, ids=F)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,11 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", type=Path, help="a record, or a folder of records")
     help_ = "ranks that must get the same data, for example 0,1; may be given several times"
     parser.add_argument("--same-data", metavar="RANKS", action="append", default=[], type=ranks, help=help_)
-    parser.add_argument("--partial", metavar="FILE", type=Path, help="write a small summary of these files instead")
+    parser.add_argument("--partial", metavar="FILE", type=Path, help="write a summary of these files instead")
     parser.add_argument("--merge", metavar="FILE", type=Path, nargs="+", help="judge summaries that --partial wrote")
     parser.add_argument("--engine", default="local", help="where files are read: local, or ray: on a Ray cluster")
     parser.add_argument("--html", metavar="FOLDER", type=Path, help="write a page with a picture of the delivery there")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
+    for name in CHOSEN_BEFORE:
+        parser.add_argument(name, help=argparse.SUPPRESS)
 
 
 def ranks(words: str) -> tuple[int, ...]:
@@ -47,6 +52,8 @@ def ranks(words: str) -> tuple[int, ...]:
 
 def audit(given: argparse.Namespace) -> int:
     """Judge a record. Code 0: nothing found; 1: findings; 2: the call is wrong; 3: nothing was recorded."""
+    if given.id_field or given.identify:
+        return _usage(_CHOSEN)
     if (given.folder is None) == (given.merge is None):
         return _usage("give the folder of a record, or --merge and the files that --partial wrote")
     try:

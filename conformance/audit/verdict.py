@@ -18,6 +18,7 @@ from conformance.audit.resumed import first_parts
 from conformance.audit.summary import EpochKey, GroupKey, Process, Summary
 from conformance.audit.view import EpochView, Finding, Replicas, View, joined
 from conformance.audit.words import listed
+from conformance.records.frames import NOT_CLOSED
 from conformance.trial.words import count
 
 EXIT_NOTHING_FOUND, EXIT_FINDINGS, EXIT_USAGE, EXIT_NOTHING_RECORDED = 0, 1, 2, 3
@@ -238,17 +239,30 @@ def _about_the_record(summary: Summary) -> Iterable[str]:
     elif world > len(ranks) > 0:
         lacking = sorted(set(range(world)) - set(ranks))
         yield f"rank {listed(lacking)} came, and iterated no loader that was recorded"
-    for state, one, several in (("cut", "was cut", "were cut"), ("corrupt", "is corrupt", "are corrupt")):
+    for state, one, several in (
+        ("cut", "was cut, or is still being written", "were cut, or are still being written"),
+        ("corrupt", "is corrupt", "are corrupt"),
+    ):
         files = [each for each in summary.processes if each.state == state and _matters(each)]
         if files:
             names = listed([_whose(each) for each in files], 3)
             whose = f"record of {names} {one}" if len(files) == 1 else f"records of {names} {several}"
-            yield f"the {whose} ({files[0].why}): what came after that is not judged"
+            yield f"the {whose} ({_why(files)}): what came after that is not judged"
     for each in [each for each in summary.processes if each.lost][:1]:
         yield f"{_whose(each)} could not write all of its record ({each.lost[0]})"
     for limit in summary.limits:
         words = ", ".join(f"{value:g} {name}" for name, value in limit.items() if name in ("steps", "seconds"))
         yield f"the run was limited{f' to {words}' if words else ''}: what comes later is not judged"
+
+
+def _why(files: Sequence[Process]) -> str:
+    """Why these files have no clean end."""
+    why = files[0].why
+    if len(files) == 1:
+        return why
+    if all(each.why == NOT_CLOSED for each in files):
+        return NOT_CLOSED.replace("it has", "they have")
+    return f"that of {_whose(files[0])}: {why}"
 
 
 def _matters(process: Process) -> bool:

@@ -19,7 +19,7 @@ from conformance.trial.words import printable
 
 _COLUMNS = 110
 _NO_PROMISE = """\
-THIS IS NO PROMISE. It is what held in {tier} cases of small datasets, on one machine. A loader promises what its
+THIS IS NOT A PROMISE. It is what held in {tier} cases of small datasets, on one machine. A loader promises what its
 author knows that it does: strike out what is so by chance, and sign the rest by putting it into the adapter."""
 
 

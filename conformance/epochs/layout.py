@@ -105,7 +105,8 @@ def _misplaced_in_runs(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, 
             # After the end of the dataset PART-1 names what comes again, and PART-5 what is foreign.
             if index != start + position and (start + position < scenario.samples or counts[index] == 1):
                 return rank, index, start + position
-        behind = samples[-1] + 1 if samples else behind
+        # Not after its last sample, which may be one that comes again.
+        behind = start + len(samples)
     return None
 
 
@@ -115,17 +116,18 @@ def _misplaced_beside_padding(
     """Where padding may stand anywhere, each rank has one run all the same: what is left of it without repeats.
 
     Of a sample that comes twice either may be the padding. So runs are looked for that follow one another, rank by
-    rank, and hold all the different samples that came.
+    rank, and hold all the different samples that came. What is foreign past the end of the dataset is PART-5's.
     """
-    counts = known_samples(scenario, epochs)
+    counts, size = known_samples(scenario, epochs), scenario.samples
     # By the place after the last run: how many samples the runs so far hold, at most.
     held = {0: 0}
     for rank, epoch in enumerate(epochs):
         samples = _in_order(scenario, claims, epoch)
-        runs = _possible_runs(samples, counts)
+        runs = _possible_runs(samples, counts, size)
+        nothing = all(counts[index] != 1 for index in samples)
         reached: dict[int, int] = {}
         for behind, number in held.items():
-            for first, end in runs:
+            for first, end in [*runs, (size, size)] if nothing and max([behind, *samples]) >= size else runs:
                 if first >= behind or first == end:
                     place = max(behind, end)
                     reached[place] = max(reached.get(place, 0), number + end - first)
@@ -141,18 +143,19 @@ def _misplaced_beside_padding(
     )
 
 
-def _possible_runs(samples: list[int], counts: Counter[int]) -> list[tuple[int, int]]:
+def _possible_runs(samples: list[int], counts: Counter[int], size: int) -> list[tuple[int, int]]:
     """The runs (first, end) that these samples may be with padding before, within and after; (0, 0): padding alone."""
     found = []
     for at, first in enumerate(samples):
         end = first
         for index in samples[at:]:
-            if index == end:
+            if index == end and end < size:
                 end += 1
-            elif counts[index] < 2:
+            elif counts[index] == 1 or (counts[index] == 0 and end < size):
                 break
         else:
-            found.append((first, end))
+            if first < size:
+                found.append((first, end))
         if counts[first] < 2:
             return found
     return [*found, (0, 0)]

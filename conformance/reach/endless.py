@@ -98,11 +98,14 @@ def may_lack(scenario: Scenario, claims: Claims) -> int:
 def _ways(scenario: Scenario, epochs: tuple[Epoch, ...]) -> Iterator[Iterator[Pass]]:
     """Each way in which a pass may be cut: so many samples or steps of every rank, or n samples of all in turn."""
     samples, ranks, step = scenario.samples, scenario.world_size, scenario.combined_batch
-    floor, ceiling = samples // ranks, -(-samples // ranks)
-    sizes = (floor, ceiling, floor - floor % step, step * (samples // (step * ranks)), step * -(-ceiling // step))
-    for size in dict.fromkeys(sizes):
+    # Each rounded down and up: what a rank has of a pass, and how many rounds a pass has.
+    shards, rounds = (
+        (samples // ranks, -(-samples // ranks)),
+        (samples // (step * ranks), -(-samples // (step * ranks))),
+    )
+    for size in dict.fromkeys((*shards, *(step * each for each in rounds))):
         yield _windows([epoch.samples for epoch in epochs], size)
-    for steps in dict.fromkeys((-(-ceiling // step), -(-floor // step), floor // step)):
+    for steps in dict.fromkeys(reversed(rounds)):
         yield _windows([epoch.steps for epoch in epochs], steps)
     in_turn = [index for indices in zip(*(epoch.samples for epoch in epochs), strict=False) for index in indices]
     by_steps = [

@@ -29,6 +29,7 @@ LONGEST = 1 << 30
 # clean end: the closing frame is there, and nothing after it. cut: the file stops early, whatever the reason, and all
 # of it is good. corrupt: bytes that are not what was written.
 State = Literal["clean end", "cut", "corrupt"]
+NOT_CLOSED = "it has no closing frame"
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def frames(file: BinaryIO, before: int = 0, skim: bool = False) -> Iterator[Fram
     while True:
         head = file.read(_HEADER.size)
         if not head:
-            yield End("clean end", good) if closed else End("cut", good, "it has no closing frame")
+            yield End("clean end", good) if closed else End("cut", good, NOT_CLOSED)
             return
         bad = "bytes follow its closing frame" if closed else _bad_header(head)
         if bad:

@@ -82,7 +82,7 @@ def clause_text(clause_id: str) -> ClauseText:
     if clause_id.upper() in texts:
         return texts[clause_id.upper()]
     near = difflib.get_close_matches(clause_id.upper(), texts, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"the first is {next(iter(texts))}"
+    hint = f"did you mean {' or '.join(near)}?" if near else f"the first is {next(iter(texts))}."
     raise UnknownClause(f"there is no clause {clause_id!r}; {hint} All ids stand in specs/README.md")
 
 

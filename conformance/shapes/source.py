@@ -66,6 +66,11 @@ _OF_ALL = """\
         reason="a StopIteration of the dataset passes through torch's loader, and ends the epoch",
         perhaps=True,
     ),
+    "ORDER-11": dict(
+        case="ORDER-11-n0,w1,b1,keep,random-state",
+        reason="torch's loader draws the seed of its workers, even where it has none",
+        perhaps=True,
+    ),
 }
 """
 _OF_LOADERS = """\

@@ -139,11 +139,13 @@ class Campaign:
         smallest = self._smallest(clause, known)
         others = sorted(self._violating(clause, known), key=_size)
         spread = others[:: max(1, len(others) // _CONFIRMATIONS)]
-        was_known = False
+        was_known = has_waited = False
         for scenario in dict.fromkeys([smallest, *others[: _CONFIRMATIONS - 1], *spread]):
-            if scenario in self._hung and scenario not in self._again and self._may_not_confirm():
-                result.unwaited[clause.id] = scenario
-                return
+            if scenario in self._hung and scenario not in self._again:
+                if self._may_not_confirm() and (has_waited or not self.tier.waits_for_each):
+                    result.unwaited[clause.id] = scenario
+                    return
+                has_waited = True
             case = self._replayed(clause, scenario)
             if case and case.finding.kind in known:
                 # A known failure that is a race shows as one thing, and then as another.

@@ -8,9 +8,8 @@ from typing import Any
 
 from conformance.bridge.check import PARTS, Part, checked, rest_of_a_stream
 from conformance.bridge.exchange import Exchange, Misspoken
-from conformance.bridge.loader import opened
 from conformance.bridge.process import Gone
-from conformance.contract import Request
+from conformance.vectors.exchanges import Samples, Scripted, asked_for, exchanges
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "specs" / "examples" / "bridge" / "loader.py"
 _HAS = ("len", "set_epoch", "state")
@@ -39,17 +38,24 @@ WRONG: tuple[tuple[str, ...], ...] = (
     ("{}", "{}", '{"read":[0,1]}', '{"step":[1,"2"]}'),
     ("{}", "{}", '{"read":[0,1]}', '{"raised":1}'),
     ("{}", "{}", '{"read":[2]}', '{"step":[1]}'),
+    ("{}", "{}", '{"read":[0,1]}', '{"step":[1,2],"why":0}'),
+    ("{}", "{}", '{"read":[0,1]}', '{"step":[1.0,2]}'),
+    ("{}", "{}", '{"read":[1.0]}'),
+    ("{}", "{}", '{"read":[2]}', '{"raised":1,"why":0}'),
+    ("{}", "{}", '{"error":"no","why":0}'),
+    ('{"error":"no","why":0}',),
     ("{}", '{"it":7}'),
     ('{"loader":1}',),
 )
 
 
 def cases() -> Iterator[dict[str, Any]]:
-    """The conversations, then the wrong answers."""
+    """The conversations, then the wrong answers, then what needs more than one iterator."""
     yield {"name": "a conversation", "lines": conversation(PARTS)}
     yield {"name": "a rest that is dropped", "lines": conversation({"rest": rest_of_a_stream})}
     for said in WRONG:
         yield {"name": "wrong", "said": list(said), "told": told_of(said)}
+    yield from exchanges()
 
 
 def conversation(parts: Mapping[str, Part]) -> list[str]:
@@ -64,42 +70,11 @@ def _compact(line: str) -> str:
     return json.dumps(json.loads(line), separators=(",", ":"))
 
 
-class _Scripted:
-    """Stands for a process that says these lines, whatever it is told."""
-
-    def __init__(self, lines: tuple[str, ...]) -> None:
-        self.lines = list(lines)
-
-    def send(self, line: bytes, deadline: float | None = None) -> None:
-        """Nobody hears it."""
-
-    def receive(self, deadline: float | None = None) -> bytes:
-        """The next line."""
-        if not self.lines:
-            raise Gone
-        return self.lines.pop(0).encode()
-
-
-class _Dataset:
-    """Two samples, and a third one that raises."""
-
-    def __len__(self) -> int:
-        return 3
-
-    def __getitem__(self, index: int) -> int:
-        if index == 2:
-            raise ValueError("sample 2 is broken on purpose")
-        return 1000 + index
-
-
 def told_of(said: tuple[str, ...]) -> str:
     """What is told of the last of these lines, answers to `open`, `iter` and `next`; "" if it is understood."""
-    fields: dict[str, Any] = dict(batch_size=2, shuffle=False, seed=0, drop_last=False, num_workers=0, rank=0)
-    fields |= dict(world_size=1, replication_factor=1, device_iterations=1, gradient_accumulation=1)
-    request = Request(dataset=_Dataset(), asynchronous=False, workdir="", **fields)
-    exchange = Exchange(_Scripted(said))
+    exchange = Exchange(Scripted(said))
     try:
-        next(iter(opened(exchange, request, _HAS)))
+        next(iter(asked_for(exchange, Samples(), _HAS)))
     except Misspoken as error:
         return str(error)
     except (Gone, ValueError):

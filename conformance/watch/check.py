@@ -14,9 +14,9 @@ from conformance.watch.checking import Ranks, ranks
 from conformance.watch.command import EXIT_USAGE, add_identity, positive
 from conformance.watch.options import Options
 from conformance.watch.preflight import check_accepted, check_identify
-from conformance.watch.sweep import command, smallest
+from conformance.watch.sweep import command, length_holds, shortest, smallest
 from conformance.watch.targets import SetUp, Unfit
-from conformance.watch.verdicts import report, verdict_of
+from conformance.watch.verdicts import most_samples, report, verdict_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +51,7 @@ def check(given: argparse.Namespace) -> int:
             values=dict(_value(word) for word in given.set),
         )
         check_identify(given.identify)
-        check_accepted([given.target.rpartition(":")[0]])
+        check_accepted()
         options = Options(id_field=given.id_field, identify=given.identify, same_data=tuple(given.same_data))
         with tempfile.TemporaryDirectory() as folder, ranks(options, given.patience) as running:
             return _checked(running, setup, Path(folder) / "record", given)
@@ -68,14 +68,32 @@ def _checked(running: Ranks, setup: SetUp, folder: Path, given: argparse.Namespa
     if not verdict.findings:
         print("no smaller set-up was looked for: there is no finding to show")
         return verdict.exit_code
+    _sweep(running, setup, folder, given, verdict)
+    return verdict.exit_code
+
+
+def _sweep(running: Ranks, setup: SetUp, folder: Path, given: argparse.Namespace, verdict: Verdict) -> None:
+    """Print the smallest set-up that shows the first finding, and what could not be made smaller."""
     first = verdict.findings[0]
+    loader = next(group.key for group in verdict.groups if first in group.findings)
+    length = running.length if given.length is None else None
 
     def shows(smaller: SetUp) -> bool:
         return any(first.id == each.id for each in _verdict(running, smaller, folder, given)[0].findings)
 
-    found = smallest(shows, setup, running.parameters, running.length if given.length is None else None)
+    def samples(smaller: SetUp) -> int:
+        running.record(given.target, smaller, folder)
+        return most_samples(folder, loader)
+
+    found = smallest(shows, setup, running.parameters)
+    holds = length is None or length_holds(samples, found, length)
+    if length is not None and holds:
+        found = shortest(shows, found, length)
     print(f"smallest set-up that shows {first.id}:   {command(given.target, found, _more(given))}")
-    return verdict.exit_code
+    if found == setup:
+        print("no smaller one that was tried shows it")
+    if not holds:
+        print("--length has no hold: the sampler has a length of its own, and more samples come than the dataset says")
 
 
 def _verdict(running: Ranks, setup: SetUp, folder: Path, given: argparse.Namespace) -> tuple[Verdict, list[str]]:

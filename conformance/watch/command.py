@@ -68,7 +68,7 @@ def watch(given: argparse.Namespace) -> int:
     )
     try:
         check_identify(given.identify, job)
-        check_accepted(job)
+        check_accepted()
         folder = prepare(given.into)
         ended = run(job, environment(folder, options, dict(os.environ)), folder, options.deadline)
     except (Foreign, NoIdentity, Unfit) as error:
@@ -77,10 +77,7 @@ def watch(given: argparse.Namespace) -> int:
         _refused(str(error))
         return NOT_FOUND
     tidy(folder)
-    try:
-        return _judged(folder, job, ended, given)
-    except Unfit as error:
-        return _refused(str(error))
+    return _judged(folder, job, ended, given)
 
 
 def _judged(folder: Path, job: list[str], ended: Ended, given: argparse.Namespace) -> int:

@@ -8,23 +8,36 @@ from conformance.watch.targets import SetUp, Unfit
 
 # This many set-ups are tried for the ranks and workers, and this many lengths.
 _MOST = 60
+# The length by which it is seen whether a length has any hold.
+_SHORT = 8
 Shows = Callable[[SetUp], bool]
 
 
-def smallest(shows: Shows, found: SetUp, choices: frozenset[str], length: int | None) -> SetUp:
-    """The first of the smaller set-ups that shows what `found` shows; `found` if none does.
+def smallest(shows: Shows, found: SetUp, choices: frozenset[str]) -> SetUp:
+    """The first of the set-ups with less of all but samples that shows what `found` shows; `found` if none does.
 
-    `choices` are what the target takes of num_workers and drop_last; `length` is how many samples there are, if that is
-    known and can be less.
+    `choices` are what the target takes of num_workers and drop_last.
     """
-    best = next((setup for setup in _smaller(found, choices) if _tried(shows, setup)), found)
-    if length is None:
-        return best
-    for short in _lengths(length):
-        candidate = replace(best, length=short)
-        if _tried(shows, candidate):
-            return candidate
-    return best
+    return next((setup for setup in _smaller(found, choices) if _tried(shows, setup)), found)
+
+
+def shortest(shows: Shows, found: SetUp, length: int) -> SetUp:
+    """The set-up with the least samples that still shows it, of `length` of them; `found` if it takes them all."""
+    shorter = (replace(found, length=short) for short in _lengths(length))
+    return next((setup for setup in shorter if _tried(shows, setup)), found)
+
+
+def length_holds(samples: Callable[[SetUp], int], found: SetUp, length: int) -> bool:
+    """Whether no more samples come than a set-up's length says; `samples` gives how many different ones come.
+
+    A sampler may have a length of its own. What the target refuses, or is as short already, is no sign of that.
+    """
+    if length <= _SHORT:
+        return True
+    try:
+        return samples(replace(found, length=_SHORT)) <= _SHORT
+    except Unfit:
+        return True
 
 
 def _tried(shows: Shows, setup: SetUp) -> bool:

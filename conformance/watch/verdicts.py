@@ -4,10 +4,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance.audit.accepted import Unfit
 from conformance.audit.accepting import accepting
 from conformance.audit.gather import gather
 from conformance.audit.page import write_page
-from conformance.audit.summary import Summary
+from conformance.audit.summary import GroupKey, Summary
 from conformance.audit.text import shown
 from conformance.audit.verdict import Verdict, judged
 
@@ -19,11 +20,25 @@ def verdict_of(
 ) -> tuple[Verdict, list[str]]:
     """The verdict over a record, without what is accepted; and what is said of the acceptances, and where the page is.
 
-    `limited`: the job was stopped, so that what was not found may be there. Unfit if pyproject.toml can't be read.
+    `limited`: the job was stopped, so that what was not found may be there. If pyproject.toml can't be read, nothing is
+    accepted, and that is said: a job has run for this verdict.
     """
     summary = gather(folder)
-    verdict, told = accepting(judged(summary, same_data), limited)
+    verdict = judged(summary, same_data)
+    try:
+        verdict, told = accepting(verdict, limited)
+    except Unfit as error:
+        told = [f"nothing is accepted: {error}"]
     return verdict, told if html is None else [*told, _page(summary, verdict, html)]
+
+
+def most_samples(folder: Path, loader: GroupKey) -> int:
+    """How many different samples of a loader a record has, in the epoch in which most of them came."""
+    group = gather(folder).groups.get(loader)
+    if group is None:
+        return 0
+    came = [epoch.histogram() for epoch in group.epochs.values()]
+    return max((sum(number for times, number in told.items() if times) for told in came), default=0)
 
 
 def _page(summary: Summary, verdict: Verdict, folder: Path) -> str:

@@ -151,7 +151,8 @@ class PoplarExecutor:
         except AttributeError:
             raise AttributeError(
                 f"Neither the emulated device nor {type(self._user_model).__name__} has {name!r}: use an attribute of "
-                f"the module, or one of a model that PopTorch's scripts call."
+                f"the module, or one of a model that PopTorch's scripts call; specs/6-device.md lists those that are "
+                f"not served, and what to use instead."
             ) from None
 
     def __repr__(self) -> str:

@@ -209,7 +209,7 @@ def warning(request: LoaderRequest, steps: EpochSampler | None) -> str | None:
     if may_repeat and request.workers > 1 and request.torch_options.get("worker_init_fn") is None:
         return (
             f"Each of the {request.workers} workers iterates the whole dataset, so every element comes "
-            f"{request.workers} times: wrap the dataset in split(dataset), split it in its __iter__ or in "
-            f"worker_init_fn, or use one worker."
+            f"{request.workers} times unless its __iter__ splits it by get_worker_info(): wrap the dataset in "
+            f"split(dataset), split it there or in worker_init_fn, or use one worker."
         )
     return None

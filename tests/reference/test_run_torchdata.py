@@ -58,6 +58,28 @@ def test_what_is_there_wins(installed: Path) -> None:
     assert "the real one\n" == run(installed.parents[1], "import torchdata.dataloader2 as old\nprint(old.NAME)\n")
 
 
+ABSENT = """
+import sys
+from types import SimpleNamespace
+import reference.torchdata_names as names
+from reference.launch.shims import SHIMS
+names.PathFinder = SimpleNamespace(find_spec=lambda name, path: None)
+sys.path.insert(0, str(SHIMS))
+from torchdata.datapipes.iter import IterableWrapper
+from torchdata.dataloader2 import DataLoader2
+import torchdata
+print(list(DataLoader2(IterableWrapper(range(3)))), torchdata.__name__)
+"""
+
+
+def test_all_is_there_where_none_is_installed() -> None:
+    """The shim that is found in its place is not looked for again."""
+    command = [sys.executable, "-c", ABSENT]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE, env=environment)
+    assert ("[0, 1, 2] torchdata\n", 0) == (done.stdout, done.returncode), done.stderr
+
+
 NAMES = """
 import json
 from torchdata.datapipes.iter import IterableWrapper

@@ -143,7 +143,7 @@ def test_an_unknown_clause_names_its_neighbours() -> None:
 
 def test_nonsense_has_no_neighbours() -> None:
     """Where nothing is near, the first clause is named."""
-    with pytest.raises(UnknownClause, match="the first is BATCH-1"):
+    with pytest.raises(UnknownClause, match=r"the first is BATCH-1\. All ids stand"):
         clause_text("?")
 
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.audit.accepted import Acceptance, Unfit, acceptances
+from conformance.audit.accepted import Acceptance, Unfit, acceptances, not_understood
 from conformance.audit.accepting import accepting
 from conformance.cli import main
 from conformance.watch.preflight import check_accepted
+from conformance.watch.verdicts import verdict_of
 from tests.harness.audit.jobs import audited, found, job, whole
 
 SCRIPT = """
@@ -78,7 +79,7 @@ def test_an_entry_that_lacks_something_gets_a_sentence(text: str, lacks: str, tm
 def test_a_comment_without_a_reason_accepts_nothing_and_drops_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is told, with how to write one."""
+    """It is told, with how to write one; no job is kept from its start, and none that has run is without a verdict."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text("x = 1  # loaderspec: ignore COUNT-5\n")
     line = {"file": str(tmp_path / "train.py"), "line": 1}
@@ -86,8 +87,42 @@ def test_a_comment_without_a_reason_accepts_nothing_and_drops_no_verdict(
     verdict, (told,) = accepting(audited(record))
     assert [("COUNT-5", "other-steps")] == found(verdict)
     assert "train.py:1 ignores COUNT-5 without a reason, so it is not accepted: write" in told
-    with pytest.raises(Unfit, match="without a reason"):
-        check_accepted(["python", "train.py"])
+    check_accepted()
+    (tmp_path / "pyproject.toml").write_text('[tool.loaderspec.watch]\naccept = [{ finding = "COUNT-5" }]\n')
+    with pytest.raises(Unfit, match="has no at"):
+        check_accepted()
+    verdict, (told,) = verdict_of(record)
+    assert 1 == verdict.exit_code
+    assert told.startswith("nothing is accepted: pyproject.toml: an entry")
+
+
+@pytest.mark.parametrize(
+    ("comment", "told"),
+    [
+        ("# loaderspec: ignore COUNT5 because", "train.py:1 says `# loaderspec: ignore COUNT5 because`, which is not"),
+        ("# loaderspec: ignore COUNT-5: why", "which is not understood: write `# loaderspec: ignore FINDING, why`"),
+        ("# loaderspec ignore COUNT-5, why", "which is not understood"),
+        ("# loaderspec: ignore COUNT5, why", "train.py:1 accepts COUNT5, which is no finding: did you mean COUNT-5?"),
+        ("# loaderspec: ignore nonsense, why", "which is no finding: `loaderspec explain` lists them all."),
+    ],
+)
+def test_a_comment_that_is_misspelt_is_told(
+    comment: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It accepts nothing; of a job that was stopped early it is said too."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(f"x = 1  {comment}\n")
+    line = {"file": str(tmp_path / "train.py"), "line": 1}
+    record = job(tmp_path / "record", [[whole([[0], [1]])], [whole([[2]])]], **line)
+    verdict, (said,) = accepting(audited(record), limited=True)
+    assert [("COUNT-5", "other-steps")] == found(verdict)
+    assert told in said
+
+
+def test_a_comment_that_speaks_of_loaderspec_is_no_acceptance(tmp_path: Path) -> None:
+    """Nothing is said of it."""
+    (tmp_path / "train.py").write_text("x = 1  # loaderspec watches this, and ignores nothing\n")
+    assert [] == list(not_understood([str(tmp_path / "train.py")]))
 
 
 def test_the_audit_accepts_what_the_watch_accepts(

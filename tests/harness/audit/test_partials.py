@@ -18,6 +18,7 @@ from conformance.audit.partial import NoPartial, merged, read_partial, write_par
 from conformance.audit.summary import Summary
 from conformance.audit.verdict import judged
 from conformance.cli import main
+from conformance.records.frames import CLOSING, fact
 from conformance.records.reader import files
 from tests.harness.audit.jobs import cut, job, start, whole
 
@@ -86,6 +87,21 @@ def test_a_partial_result_that_was_cut_is_refused(tmp_path: Path) -> None:
         read_partial(file)
 
 
+def test_a_summary_is_smaller_than_its_record(tmp_path: Path) -> None:
+    """By index, from some thousand deliveries on: who got which of them takes two or three bytes each."""
+    samples = random.Random(0).sample(range(4000), 4000)
+    record = job(tmp_path / "record", [[whole(cut(samples, 8))]], length=4000)
+    (path,) = files(record)
+    assert len(stored(gather(record), tmp_path)) < path.stat().st_size * 2 // 3
+
+
+def test_a_summary_of_another_version_is_told(tmp_path: Path) -> None:
+    """It is to be written again."""
+    (tmp_path / "part").write_bytes(fact({"what": "partial", "version": 1}) + fact({"frames": 1}, CLOSING))
+    with pytest.raises(NoPartial, match="was written by another version of loaderspec; write it again"):
+        read_partial(tmp_path / "part")
+
+
 def test_the_command_judges_folders_and_merges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`audit FOLDER` and `--partial` with `--merge` say the same, with the same code."""
     steps = cut(range(40), 4)
@@ -114,7 +130,9 @@ def test_the_verdict_is_json_on_demand(tmp_path: Path, capsys: pytest.CaptureFix
         ([], "give the folder of a record"),
         (["nowhere"], "nowhere is no folder"),
         (["--merge", "nowhere"], "nowhere"),
+        (["--merge", "."], ". is a folder, not a summary that --partial wrote; `loaderspec audit . --partial FILE`"),
         ([".", "--same-data", "0"], "no group of ranks"),
+        ([".", "--id-field", "id"], "is chosen when a job is recorded: `loaderspec watch --id-field F`"),
     ],
 )
 def test_a_wrong_call_is_told(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from conformance.records.reader import files
 from tests.harness.audit.jobs import audited, cut, found, job, of_workers, start, told, whole
 from tests.harness.audit.test_samples import Job
 
@@ -145,10 +146,14 @@ def test_each_worker_of_an_iterable_dataset_has_its_own_last_batch(tmp_path: Pat
 
 
 def test_several_records_that_were_cut_are_told_as_several(tmp_path: Path) -> None:
-    """A job that hangs is ended on all ranks."""
+    """A job that hangs is ended on all ranks, or goes on while it is judged; of other ends the first is told."""
     for rank in range(2):
         start(tmp_path, [whole(EVEN[rank], how="")], rank, 2, close=False)
-    assert audited(tmp_path).notes[0].startswith("the records of rank 0 and rank 1 were cut (")
+    whose = "the records of rank 0 and rank 1 were cut, or are still being written"
+    assert f"{whose} (they have no closing frame): what came after that is not judged" == audited(tmp_path).notes[0]
+    path = next(path for path in files(tmp_path) if b'"rank":0' in path.read_bytes())
+    path.write_bytes(path.read_bytes()[:-1])
+    assert audited(tmp_path).notes[0].startswith(f"{whose} (that of rank 0: its last frame, at byte ")
 
 
 def test_ranks_that_never_came_are_the_first_line(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_a_person_is_told_that_it_is_no_promise(padding: Findings) -> None:
     assert '"uneven": no, PART-1-n1,w2,b1,keep: rank 1: 0 <- sample 0 again; "once": no, PART-1-n1,w2,b1,keep: ' in told
     assert '"pad": holds in ' in told
     assert '    when_keeping="pad",  # the rest under drop_last=False is filled up' in text
-    assert "\nTHIS IS NO PROMISE." in text
+    assert "\nTHIS IS NOT A PROMISE." in text
 
 
 @pytest.mark.parametrize("claim", ["when_dropping", "when_keeping"])

@@ -19,6 +19,13 @@ RUNS: list[tuple[str, bool, list[list[int]]]] = [
     ("uneven", False, [[0, 1, 2], [3, 4, 0]]),
     ("uneven", False, [[0, 1, 2], [3, 4, 9]]),
     ("uneven", True, [[0, 1, 2], [3, 9]]),
+    # Before that end it is named here, though the rank before ends with a sample that comes again.
+    ("uneven", True, [[4, 0], [1, 2, 3, 4, 0]]),
+    ("pad", False, [[0, 1, 2], [3, 4, 9]]),
+    ("pad", False, [[0, 1, 2], [3, 4, 5]]),
+    ("pad", False, [[0, 1, 2, 3, 4], [9]]),
+    ("pad", True, [[0, 1, 9], [3, 4, 2]]),
+    ("pad", True, [[9], [0, 1, 2, 3, 4]]),
 ]
 
 

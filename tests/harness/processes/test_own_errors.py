@@ -35,12 +35,12 @@ def test_the_innermost_frame_says_whose_error_it_is() -> None:
 def test_a_run_in_which_the_suite_fails_accuses_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """The outcome is INVALID with the traceback, once; what comes after it was not judged; the exit code is 3."""
     usual = asked.hooks_of
-    monkeypatch.setattr("conformance.loader.member.hooks_of", usual)
+    monkeypatch.setattr("conformance.loader.requests.hooks_of", usual)
     namespace: dict[str, Any] = {}
     # A function that stands in one of the suite's files.
     code = compile("def hooks_of(scenario, starting):\n    return {}['nothing']\n", asked.__file__, "exec")
     exec(code, namespace)
-    monkeypatch.setattr("conformance.loader.member.hooks_of", namespace["hooks_of"])
+    monkeypatch.setattr("conformance.loader.requests.hooks_of", namespace["hooks_of"])
     report = check(plain_loader.load, plain_loader.claims, tier="quick")
     assert {} == {each.clause: each.case for each in report.outcomes if each.case}
     ended, *others = [each for each in report.outcomes if each.status == "INVALID"]

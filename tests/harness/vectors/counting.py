@@ -52,6 +52,13 @@ class Case:
         return max(counts, default=0)
 
     @property
+    def small(self) -> bool:
+        """Whether the dataset is below the claimed `smallest`."""
+        smallest = self.claims.get("smallest", 0)
+        named = {"world_size": self.world_size, "step": self.step * self.world_size}
+        return int(self.samples) < int(named.get(smallest, smallest))
+
+    @property
     def sized(self) -> bool:
         """Whether the policy gives a shard its size."""
         return bool(self.policy) and (self.policy != "once" or self.world_size == 1)
@@ -146,14 +153,14 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
         'not shuffled, R is 2 or more, and there is a policy but `"once"`; n may be 0',
         lambda case: not case.shuffle and case.world_size > 1 and case.policy in ("drop", "pad", "uneven"),
     ),
-    "PART-8": ("`drop_last`, and epochs do not come round again, from the first one on", None),
+    "PART-8": ("`drop_last`, a policy, and the epochs do not come round again, as told below", None),
     "ORDER-1": (
-        "not shuffled, in order, and a rank delivers two samples of the dataset in an epoch",
+        "not shuffled, and a rank delivers two samples of the dataset in an epoch",
         lambda case: not case.shuffle and case.claims.get("in_order") is not False and case.most(foreign=False) > 1,
     ),
     "ORDER-2": (
-        "not shuffled, R is 2 or more, a policy, and it fires or a rank delivers two samples; but not what its chapter "
-        'excepts under `"pad"`',
+        "not shuffled, R is 2 or more, a policy, and it fires or a rank delivers two values in an epoch, foreign ones "
+        'too; under `"pad"` with two exceptions, told below',
         _layout,
     ),
     "ORDER-3": (
@@ -167,26 +174,28 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
     "ORDER-6": ("shuffled, two epochs or more, and that all of them are alike would be no chance", None),
     "DRAW-6": ("there is no policy, and anything is delivered", lambda case: not case.policy and case.most() > 0),
     "WORK-3": (
-        'n >= 1, and elements are not `"replicated"`',
-        lambda case: case.samples > 0 and case.claims.get("iterable_workers") != "replicated",
+        'n >= 1 and not below `smallest`, and elements are not `"replicated"`',
+        lambda case: case.samples > 0 and not case.small and case.claims.get("iterable_workers") != "replicated",
     ),
     "WORK-4": (
-        'n >= 1, and elements are `"replicated"`',
-        lambda case: case.samples > 0 and case.claims.get("iterable_workers") == "replicated",
+        'n >= 1 and not below `smallest`, and elements are `"replicated"`',
+        lambda case: case.samples > 0 and not case.small and case.claims.get("iterable_workers") == "replicated",
     ),
     "WORK-5": (
         "n >= 1, `drop_last`, and no claim of `drops`",
         lambda case: case.samples > 0 and case.drop_last and "drops" not in case.claims,
     ),
     "WORK-6": (
-        "a rank delivers two elements, in order",
+        "a rank delivers two values in an epoch, foreign ones too",
         lambda case: case.most() > 1 and case.claims.get("in_order") is not False,
     ),
     "EQUAL-1": (
-        '`equal_steps`, R is 2 or more, and the dataset iterable or the policy neither `"drop"` nor `"pad"`',
+        '`equal_steps`, R is 2 or more, and the dataset iterable or the policy neither `"drop"` nor `"pad"`; where it '
+        "`failed`, not below `smallest`",
         lambda case: (
             "equal_steps" in case.claims
             and case.world_size > 1
+            and not ("failed" in case.given and case.small)
             and (case.dataset == "iterable" or case.policy not in ("drop", "pad"))
         ),
     ),
@@ -199,8 +208,12 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
         ),
     ),
     "ENDLESS-1": (
-        "n >= R, under `drop_last` n >= N x R; or a step holds none, or more than N",
-        lambda case: case.samples >= case.world_size * (case.step if case.drop_last else 1),
+        "n >= 1 and not below `smallest`; and it fires, or n >= R, under `drop_last` n >= N x R",
+        lambda case: (
+            case.samples > 0
+            and not case.small
+            and ("ENDLESS-1" in case.given["fires"] or case.samples >= case.world_size * (case.step**case.drop_last))
+        ),
     ),
     "ENDLESS-2": (
         "no rank ended early, and less than half of the samples may be lacking",

@@ -42,10 +42,18 @@ def test_every_clause_of_a_single_delivery_fires_and_holds_somewhere() -> None:
 
 def test_every_wrong_answer_of_the_bridge_is_told() -> None:
     """Each wrong line is named by its number, the last that was said."""
-    cases = [case for case in json.loads((FOLDER / "bridge.json").read_text("utf-8"))["cases"] if "told" in case]
+    cases = [case for case in json.loads((FOLDER / "bridge.json").read_text("utf-8"))["cases"] if "said" in case]
     assert [f"line {len(case['said'])} of the command" for case in cases] == [
         case["told"].partition(",")[0] for case in cases
     ]
+
+
+def test_an_exchange_ends_with_a_line_of_the_command() -> None:
+    """What is told, or nothing, is told of the last line, and the suite goes on after no line that it can't read."""
+    cases = [case for case in cases_of("bridge.json") if "lines" in case and "told" in case]
+    assert {True, False} == {bool(case["told"]) for case in cases}
+    assert [] == [case for case in cases if not case["lines"][-1].startswith("< ")]
+    assert [] == [case for case in cases if ("understood" == case["name"]) == bool(case["told"])]
 
 
 def cases_of(name: str) -> list[dict[str, Any]]:

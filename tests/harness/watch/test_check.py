@@ -105,3 +105,16 @@ def test_only_what_is_asked_for_is_checked(tmp_path: Path, capfd: pytest.Capture
     assert "never iterated" not in out
     assert "1 loader checked, 0 findings" in out
     assert "no smaller set-up was looked for" in out
+
+
+def test_a_sweep_says_what_could_not_be_made_smaller(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The set-up is the smallest there is, and the sampler has a length of its own."""
+    (tmp_path / "own.py").write_text(
+        "import torch\nfrom torch.utils.data import DataLoader, TensorDataset\n\n\n"
+        "def make():\n    return DataLoader(TensorDataset(torch.arange(20)), sampler=[*range(20), 3])\n"
+    )
+    assert 1 == main(["check", f"{tmp_path}/own.py:make", "--world-size=1", "--epochs=1", "--sweep"])
+    *_, smallest, none, length = capfd.readouterr().out.splitlines()
+    assert smallest.startswith("smallest set-up that shows PART-1:   loaderspec check ")
+    assert "no smaller one that was tried shows it" == none
+    assert length.startswith("--length has no hold: the sampler has a length of its own")

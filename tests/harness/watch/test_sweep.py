@@ -1,10 +1,11 @@
 """The smallest set-up that shows a finding, and the arguments of what is checked."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from conformance.watch.sweep import command, smallest
+from conformance.watch.sweep import command, length_holds, shortest, smallest
 from conformance.watch.targets import SetUp, Unfit, filled, imported, parameters
 
 BIG = SetUp(world_size=4, num_workers=2, epochs=2)
@@ -18,12 +19,14 @@ def test_ranks_workers_epochs_and_length_are_made_small() -> None:
         long_enough = setup.length is None or setup.length >= 6
         return setup.world_size >= 2 and (setup.num_workers or 0) >= 1 and long_enough
 
-    assert SetUp(world_size=2, num_workers=1, epochs=1, length=6) == smallest(shows, BIG, BOTH, 100)
+    found = smallest(shows, BIG, BOTH)
+    assert SetUp(world_size=2, num_workers=1, epochs=1) == found
+    assert replace(found, length=6) == shortest(shows, found, 100)
 
 
 def test_what_the_target_does_not_take_stays() -> None:
     """A loader that was made already has its workers."""
-    assert SetUp(world_size=1, num_workers=2, epochs=1) == smallest(lambda setup: True, BIG, frozenset(), None)
+    assert SetUp(world_size=1, num_workers=2, epochs=1) == smallest(lambda setup: True, BIG, frozenset())
 
 
 def test_a_set_up_that_the_target_refuses_shows_nothing() -> None:
@@ -34,12 +37,19 @@ def test_a_set_up_that_the_target_refuses_shows_nothing() -> None:
             raise Unfit("too few")
         return True
 
-    assert 3 == smallest(shows, BIG, BOTH, None).world_size
+    assert 3 == smallest(shows, BIG, BOTH).world_size
 
 
 def test_a_finding_that_only_the_whole_shows_keeps_it() -> None:
     """Nothing smaller shows it."""
-    assert BIG == smallest(lambda setup: setup == BIG, BIG, BOTH, 8)
+    assert BIG == smallest(lambda setup: setup == BIG, BIG, BOTH)
+    assert BIG == shortest(lambda setup: setup == BIG, BIG, 8)
+
+
+@pytest.mark.parametrize(("came", "length", "holds"), [(8, 100, True), (100, 100, False), (8, 8, True)])
+def test_a_sampler_with_a_length_of_its_own_is_seen(came: int, length: int, holds: bool) -> None:
+    """More samples come than were asked for; of a dataset that is as short as that nothing is known."""
+    assert holds == length_holds(lambda setup: came, BIG, length)
 
 
 def test_the_command_says_the_whole_set_up() -> None:

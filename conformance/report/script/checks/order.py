@@ -35,7 +35,9 @@ def layout(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str
             samples = samples_of(epoch)
             if case.policy == "pad" and case.layout == "contiguous":
                 # Of what comes twice either may be padding, which may stand anywhere: the others tell the runs.
-                samples = [index for index in samples if times[index] < 2]
+                # What is foreign past the end is none of this clause's.
+                past = max([behind, *(index + 1 for index in samples if times[index])]) >= case.samples
+                samples = [index for index in samples if times[index] == 1 or not (times[index] or past)]
                 around = range(min([behind, *samples]), max(samples, default=-1) + 1)
                 if samples != [index for index in around if times[index] < 2 and index >= samples[0]]:
                     return f"rank {rank} holds {' '.join(map(str, samples))} beside its padding, which are no run"
@@ -52,7 +54,7 @@ def layout(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace]]) -> str
                     return f"rank {rank} holds {index} where {right} belongs"
                 if index != right and case.layout == "contiguous" and times[index] == 1:
                     return f"rank {rank} holds {index}, which belongs before the rank before it"
-            behind = max(behind, samples[-1] + 1 if samples else 0)
+            behind = start + len(samples)
     return ""
 
 
@@ -95,7 +97,7 @@ def orders_of(ranks: list[SimpleNamespace]) -> list[str]:
 def beyond_chance(case: SimpleNamespace, ranks: list[SimpleNamespace], ways: int, coincidences: int) -> bool:
     """Whether a fair shuffle does so, in one of this many ways, less than once in 10^9 runs."""
     first = [samples_of(epoch) for epoch in epochs_of(ranks)[0]]
-    came = min(case.samples, len({index for samples in first for index in samples}))
+    came = len({index for samples in first for index in samples if 0 <= index < case.samples})
     choices = lgamma(case.samples + 1) - lgamma(case.samples - came + 1) if case.in_order else 0.0
     if case.shuffle_claim == "buffered":
         # Even a buffer of two chooses at each sample but the last.

@@ -1,0 +1,157 @@
+"""Short exchanges over the bridge, line by line: the last line of each can be understood, or can't.
+
+They need more than `open`, `iter` and `next`: a start, a stream, two iterators or loaders, or one that is dropped.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from conformance.bridge.exchange import Exchange
+from conformance.bridge.implementation import introduction_of
+from conformance.bridge.loader import Loader, opened
+from conformance.bridge.process import Gone
+from conformance.contract import AdapterError, Request
+
+Play = Callable[[Exchange], None]
+
+
+class Scripted:
+    """Stands for a process that says these lines, whatever it is told."""
+
+    def __init__(self, lines: tuple[str, ...]) -> None:
+        self.lines = list(lines)
+
+    def send(self, line: bytes, deadline: float | None = None) -> None:
+        """Nobody hears it."""
+
+    def receive(self, deadline: float | None = None) -> bytes:
+        """The next line."""
+        if not self.lines:
+            raise Gone
+        return self.lines.pop(0).encode()
+
+
+class Samples:
+    """Two samples, and a third one that raises."""
+
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, index: int) -> int:
+        if not 0 <= index < 2:
+            raise ValueError(f"sample {index} is broken on purpose" if index == 2 else f"there is no sample {index}")
+        return 1000 + index
+
+
+class _Elements:
+    """A stream of three elements."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(1000, 1003))
+
+
+def asked_for(exchange: Exchange, dataset: Any, has: tuple[str, ...] = ()) -> Loader:
+    """A loader of two samples a step."""
+    fields: dict[str, Any] = dict(batch_size=2, shuffle=False, seed=0, drop_last=False, num_workers=0, rank=0)
+    fields |= dict(world_size=1, replication_factor=1, device_iterations=1, gradient_accumulation=1)
+    return opened(exchange, Request(dataset=dataset, asynchronous=False, workdir="", **fields), has)
+
+
+def _start(exchange: Exchange) -> None:
+    introduction_of(exchange)
+
+
+def _one(exchange: Exchange) -> None:
+    next(iter(asked_for(exchange, Samples())))
+
+
+def _one_of_a_stream(exchange: Exchange) -> None:
+    next(iter(asked_for(exchange, _Elements())))
+
+
+def _one_after_another(exchange: Exchange) -> None:
+    loader = asked_for(exchange, Samples())
+    first = iter(loader)
+    next(first)
+    del first
+    next(iter(loader))
+
+
+def _another_of_a_stream(exchange: Exchange) -> None:
+    loader = asked_for(exchange, _Elements())
+    first = iter(loader)
+    next(first)
+    del first
+    next(iter(loader))
+
+
+def _two_at_once(exchange: Exchange) -> None:
+    loader = asked_for(exchange, Samples())
+    first, second = iter(loader), iter(loader)
+    next(first)
+    next(second)
+
+
+def _two_loaders(exchange: Exchange) -> None:
+    loaders = [asked_for(exchange, Samples()) for _ in range(2)]
+    first, second = map(iter, loaders)
+    next(first)
+    next(second)
+
+
+_READ, _STEP, _STREAM, _PULL = '{"read":[0,1]}', '{"step":[1,2]}', '{"stream":true}', '{"pull":1,"count":2}'
+# Whether the last line can be understood, who asks, and what the command says.
+EXCHANGES: tuple[tuple[bool, Play, tuple[str, ...]], ...] = (
+    (True, _start, ('{"version":1,"claims":{},"has":[],"name":"mine","language":"mine too"}',)),
+    (True, _start, ('{"version":1}',)),
+    (False, _start, ('{"version":2,"claims":{},"has":[]}',)),
+    (False, _start, ('{"claims":{},"has":[]}',)),
+    (False, _start, ('{"version":1,"claims":{},"has":["length"]}',)),
+    (False, _start, ('{"version":1,"claims":{"shuffles":"global"},"has":[]}',)),
+    (False, _start, ('{"version":1,"claims":{},"has":[],"why":0}',)),
+    (False, _start, ('{"read":[0]}',)),
+    (True, _one, ("{}", "{}", '{"step":[]}')),
+    (True, _one, ("{}", "{}", _READ, '{"step":[2,1,1]}')),
+    (True, _one, ("{}", "{}", '{"read":[3]}', '{"raised":1}')),
+    (True, _one, ("{}", "{}", '{"read":[2]}', '{"end":true}')),
+    (True, _one_after_another, ("{}", "{}", _READ, _STEP, "{}", "{}", _READ, '{"step":[3,4]}')),
+    (False, _one_after_another, ("{}", "{}", _READ, _STEP, "{}", "{}", '{"step":[1]}')),
+    (True, _one_after_another, (_READ, "{}", "{}", '{"step":[1]}', "{}", "{}", '{"step":[1]}')),
+    (True, _two_at_once, ("{}", "{}", "{}", _READ, _STEP, '{"step":[1]}')),
+    (True, _two_loaders, ("{}", "{}", "{}", "{}", _READ, _STEP, '{"step":[1]}')),
+    (True, _one_of_a_stream, ("{}", "{}", _STREAM, _PULL, '{"step":[2,3]}')),
+    (True, _one_of_a_stream, ("{}", "{}", _STREAM, '{"pull":1}', '{"pull":1,"count":9}', '{"step":[2,3,4]}')),
+    (False, _one_of_a_stream, ("{}", "{}", '{"read":[0]}')),
+    (False, _one_of_a_stream, ("{}", "{}", _STREAM, '{"pull":1,"count":0}')),
+    (False, _one_of_a_stream, ("{}", "{}", _STREAM, '{"pull":1,"end":true}')),
+    (False, _one_of_a_stream, ("{}", "{}", _STREAM, '{"step":[1]}')),
+    (False, _one_of_a_stream, ("{}", "{}", _STREAM, _PULL, '{"pull":2}')),
+    (True, _another_of_a_stream, (_STREAM, "{}", "{}", '{"step":[]}', "{}", "{}", '{"pull":1}', '{"step":[2]}')),
+    (False, _another_of_a_stream, ("{}", "{}", _STREAM, '{"step":[]}', "{}", "{}", '{"pull":1}')),
+)
+
+
+def exchanges() -> Iterator[dict[str, Any]]:
+    """Each as a vector; AssertionError if one is not what it is said to be."""
+    for understood, play, said in EXCHANGES:
+        lines, told = played(play, said)
+        assert understood == (not told), (said, told)
+        yield {"name": "understood" if understood else "wrong", "lines": lines, "told": told}
+
+
+def played(play: Play, said: tuple[str, ...]) -> tuple[list[str], str]:
+    """The lines of both sides until the command has nothing more to say, and what is told of its last one, or ""."""
+    process, lines = Scripted(said), list[str]()
+
+    def heard(side: str, line: str) -> None:
+        if side == "<" or process.lines:
+            lines.append(f"{side} {line}")
+
+    exchange, told = Exchange(process, tap=heard), ""
+    try:
+        play(exchange)
+    except AdapterError as error:
+        told = str(error)
+    except (Gone, StopIteration, ValueError):
+        pass
+    return lines, told
