@@ -65,7 +65,10 @@ def audit(given: argparse.Namespace) -> int:
     except (NoPartial, NoEngine, OSError) as error:
         return _usage(str(error))
     try:
-        verdict, told = accepting(judged(summary, given.same_data))
+        judgement = judged(summary, given.same_data)
+        if judgement.unknown:
+            return _usage(judgement.unknown)
+        verdict, told = accepting(judgement)
         page = write_page(summary, verdict, given.html) if given.html else None
     except (Unfit, OSError) as error:
         return _usage(str(error))

@@ -230,6 +230,7 @@ class _Reader:
         opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
         if opened is not None:
             opened.seen.facts["stepped"] = fact.get("at", [])
+            opened.seen.facts["scaled"] = bool(fact.get("scaled"))
 
     def _content(self, fact: dict[str, Any]) -> None:
         opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))

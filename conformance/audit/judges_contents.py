@@ -3,7 +3,8 @@
 from math import perm, prod
 
 from conformance.audit.excerpts import heads
-from conformance.audit.view import EpochView, Finding, View, samples
+from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.words import samples
 
 # So sure is an accusation that rests on chance.
 _CHANCE = 1e-6

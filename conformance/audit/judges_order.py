@@ -9,7 +9,8 @@ from conformance.audit.looks import looked_at
 from conformance.audit.orders import alike, in_common
 from conformance.audit.resumed import begun, first_parts, number_of
 from conformance.audit.summary import EpochKey, RankSeen, WorkerSeen
-from conformance.audit.view import EpochView, Finding, View, ascending, epoch_name, head, listed, samples
+from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.words import ascending, head, listed, samples
 from conformance.epochs.order import beyond_chance
 from conformance.trial.words import count
 
@@ -45,24 +46,49 @@ def _same_order(view: View) -> Iterator[Finding]:
     unshuffled = view.facts.get("shuffle") is False or view.facts.get("sampler") == "SequentialSampler"
     if first.evaluation or unshuffled or any(ascending(seen) for seen in first.ranks.values()):
         return
-    if not _has_order(view):
-        text = f"{second.name} came in the order of {first.name}: it is not shuffled, or always alike"
-        yield view.at_loader("note", "same-order", text)
-        return
     ranks = f" on {'both' if len(first.ranks) == 2 else 'all'} ranks" if len(first.ranks) > 1 else ""
-    which = f"{second.name} came in the order of {first.name}"
+    which = f"{second.name} came in the order of {first.name}{ranks}"
     if len(same) == len(pairs) > 1:
-        which = f"every epoch came in the order of {first.name}"
+        which = f"every epoch came in the order of {first.name}{ranks}"
     elif len(same) > 1:
-        which = f"{len(same)} of {len(pairs)} epochs came in the order of the one before, first {second.name}"
+        which = f"{len(same)} of {len(pairs)} epochs came in the order of the one before{ranks}, first {second.name}"
+    if not _has_order(view):
+        unheard = [(one, other) for one, other in same if _unheard(view, one, other)]
+        if unheard:
+            yield _kept_copies(*unheard[0], which)
+        else:
+            yield view.at_loader("note", "same-order", f"{which}: it is not shuffled, or always alike")
+        return
     advice = "set the epoch before each of them: sampler.set_epoch(epoch)"
     cause = ": set_epoch was never called" if _never_set(view, epochs) else ""
     yield second.at_loop(
         "ORDER-6",
         "same-order",
-        f"{which}{ranks}{cause}",
+        f"{which}{cause}",
         excerpt=_begin(first, second),
         advice=advice,
+        worst=7,
+    )
+
+
+def _unheard(view: View, one: EpochView, other: EpochView) -> bool:
+    """Whether the dataset was told of another epoch, while its copies in workers that stay were not."""
+    stay = bool(view.facts.get("persistent")) and one.key[0] == other.key[0] and view.workers > 0
+    told = [(one.ranks[rank], other.ranks[rank]) for rank in one.ranks if rank in other.ranks]
+    numbers = [(first.facts.get("dataset_epoch"), then.facts.get("dataset_epoch")) for first, then in told]
+    return stay and bool(numbers) and all(None not in pair and pair[0] != pair[1] for pair in numbers)
+
+
+def _kept_copies(one: EpochView, other: EpochView, which: str) -> Finding:
+    numbers = [next(iter(epoch.ranks.values())).facts["dataset_epoch"] for epoch in (one, other)]
+    text = f"{which}: persistent workers keep the copies of the dataset that they began with, and did not hear of "
+    return other.view.at_loader(
+        "STREAM-5",
+        "unheard-epoch",
+        f"{text}set_epoch (from {numbers[0]} to {numbers[1]})",
+        excerpt=_begin(one, other),
+        advice="persistent_workers=False, or keep the epoch in shared memory: torch.tensor(0).share_memory_()",
+        epochs=(other.key,),
         worst=7,
     )
 
@@ -98,7 +124,7 @@ def _never_reached(view: View) -> Iterator[Finding]:
         return
     left = all(seen.how == "left" and seen.steps > 1 for epoch in epochs for seen in epoch.ranks.values())
     same = all(alike(one, other) for one, other in pairwise(epochs))
-    if not left or not same or not (view.everywhere or view.own):
+    if not left or not same or not view.complete:
         return
     all_of_them = Counts()
     for epoch in epochs:
@@ -136,7 +162,6 @@ def _random_states(view: View) -> Iterator[Finding]:
         for rank, seen in epoch.ranks.items()
         for worker, told in _states(seen).items()
     }
-    first = first_parts(view.group)  # an epoch that is read again after a restart is no other one
     kinds = (
         ("WORK-8", "workers", "two workers of a rank", lambda one, other: one[:2] == other[:2]),
         ("WORK-9", "ranks", "the workers of two ranks", lambda one, other: one[0] == other[0] and one[1] != other[1]),
@@ -144,7 +169,7 @@ def _random_states(view: View) -> Iterator[Finding]:
             "WORK-10",
             "epochs",
             "the workers of two epochs",
-            lambda one, other: first.get(one[0], one[0]) != first.get(other[0], other[0]) and one[1] == other[1],
+            lambda one, other: one[0] != other[0] and one[0][0] == other[0][0] and one[1] == other[1],
         ),
     )
     # One cause is one finding: a generator that is copied into all workers is there again in the next epoch.
@@ -154,6 +179,27 @@ def _random_states(view: View) -> Iterator[Finding]:
             if pair is not None:
                 yield _alike_states(view, clause, key, whose, library, pair, streams)
                 break
+        else:
+            yield from _seeded_again(view, library, streams)
+
+
+def _seeded_again(view: View, library: str, streams: dict[_Stream, WorkerSeen]) -> Iterator[Finding]:
+    """A restart that seeds as the start before it did: another epoch has its random numbers. Most scripts do so."""
+    first = first_parts(view.group)  # an epoch that is read again after a restart is no other one
+    pair = _pair(
+        streams,
+        library,
+        lambda one, other: (
+            one[0][0] != other[0][0]
+            and one[1] == other[1]
+            and first.get(one[0], one[0]) != first.get(other[0], other[0])
+        ),
+    )
+    if pair is not None:
+        before, after = (view.epoch_name(stream[0]) for stream in pair)
+        text = f"the restart seeds {_called(library)} again as the first start did: {after} has the random numbers of "
+        more = "store the states of the generators with the model's, or seed by the epoch, where that matters"
+        yield view.at_loader("note", f"seeded-again-{library}", f"{text}{before}; {more}")
 
 
 def _states(seen: RankSeen) -> dict[int, WorkerSeen]:
@@ -191,7 +237,7 @@ def _alike_states(
     lines = []
     for epoch, rank, worker in pair:
         who = f"{view.where(rank)}, worker {worker}" if worker >= 0 else view.where(rank)
-        lines.append(f"{epoch_name(epoch)}{who}: {library} {streams[epoch, rank, worker].random[library]}")
+        lines.append(f"{view.epoch_name(epoch)}{who}: {library} {streams[epoch, rank, worker].random[library]}")
     text = f"{whose} begin with one state of {_called(library)}, and draw from it: their random numbers are the same"
     advice = "seed in worker_init_fn from torch.initial_seed(), the rank and the epoch" if "." not in library else ""
     advice = advice or "make the generator in the worker, not in __init__"

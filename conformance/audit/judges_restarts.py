@@ -4,8 +4,13 @@ from collections.abc import Iterator
 
 from conformance.audit.orders import alike, differ
 from conformance.audit.resumed import begun, first_parts, idle_steps, joints, number_of
-from conformance.audit.view import EpochView, Finding, View, joined, samples
+from conformance.audit.view import EpochView, Finding, View, joined
+from conformance.audit.words import samples
 from conformance.trial.words import count
+
+_STORE = "store the loader's state (or the samples done) with the model's, and go on from there"
+_SET_FIRST = "set the epoch before each epoch, also before the first one after a restart: sampler.set_epoch(epoch)"
+_COUNT = "skip as many steps as were done: step < done, where done counts from 1"
 
 
 def judge(view: View) -> Iterator[Finding]:
@@ -40,10 +45,14 @@ def _joint(view: View, parts: list[EpochView], after: EpochView) -> Iterator[Fin
         elif alike(before, after) and not after.evaluation and view.facts.get("sampler") != "SequentialSampler":
             yield _told(after, f"the restart came in the order of {called}, which had come to its end", "again")
         return
+    wrong = _in_an_earlier_order(view, parts, after, called)
+    if wrong is not None:
+        yield wrong
+        return
     first = joined(view, parts)
     if view.by_content or view.expected is None or not (first.epoch.counts.total and after.epoch.counts.total):
         yield _told(after, f"the restart in {called} can't be judged: how many samples it has is not known")
-    elif not after.epoch.whole or set(after.ranks) != set(before.ranks):
+    elif not after.epoch.whole or set(after.ranks) != set(before.ranks) or not view.complete:
         yield _told(after, f"too little seen to tell what the restart in {called} skipped")
     elif said is not None and now is not None and now != said:
         yield _another(after, called, now, said, before, view.expected - first.came)
@@ -51,10 +60,34 @@ def _joint(view: View, parts: list[EpochView], after: EpochView) -> Iterator[Fin
         yield _taken_up(view, called, parts, first, after)
 
 
+def _in_an_earlier_order(view: View, parts: list[EpochView], after: EpochView, called: str) -> Finding | None:
+    """The restart went on in the epoch, and its sampler said an earlier one, whose order the loop skips steps of.
+
+    A job that goes back to an earlier epoch says the one after that next. Where the record ends before that, only a
+    loop that skips as many steps as were done shows that it means to go on.
+    """
+    said, now = number_of(parts[-1].epoch), number_of(after.epoch)
+    if said is None or now is None or now >= said or parts[0].resumed:
+        return None
+    if not all(differ(part, after) for part in parts):
+        return None
+    following = view.group.epochs.get((after.key[0], after.key[1] + 1))
+    then = None if following is None else number_of(following)
+    done, idle = _done(parts, after), _idle(after)
+    as_many = idle is not None and 0 < idle[0] <= min(done) and max(done) <= idle[1]
+    if idle is None or not (as_many if following is None else then == said + 1):
+        return None
+    order = f"the restart began {called} again in the order of epoch {now}, as the sampler says"
+    if idle[0] == 0:
+        return _told(after, f"{order}: what was done of it came a second time, or was skipped in another order")
+    text = f"{order}, and the loop skipped its first {count(idle[0], 'step')}: they have other samples than those "
+    return _skipped(after, f"{text}that were done", parts[-1], advice=_SET_FIRST)
+
+
 def _another(after: EpochView, called: str, now: int, said: int, before: EpochView, lost: int) -> Finding:
     """The restart says that it reads another epoch."""
     if now < said:
-        return _told(after, f"the restart went back to epoch {now}, and left {called} to be read later")
+        return _told(after, f"the restart went back to epoch {now}, its sampler says, and left {called} for later")
     return _skipped(after, f"the restart went on with epoch {now}: {samples(lost)} of {called} never came", before)
 
 
@@ -65,7 +98,7 @@ def _taken_up(view: View, called: str, parts: list[EpochView], first: EpochView,
     lost, twice = (view.expected or 0) - came, first.came + after.came - came
     slack = len(after.ranks) * (view.batch_size or 1) if view.facts.get("drop_last") else 0
     if after.came + slack >= (view.expected or 0):
-        return _begun_again(called, parts, after, twice)
+        return _begun_again(called, parts, after, first.came, twice)
     if lost > slack:
         missing = both.first(0, 0, 6) if view.facts.get("subset") is None else []
         more = f" and {samples(twice)} came twice" if twice else ""
@@ -77,17 +110,19 @@ def _taken_up(view: View, called: str, parts: list[EpochView], first: EpochView,
     return _told(after, f"the restart went on in {called} where the job had ended")
 
 
-def _begun_again(called: str, parts: list[EpochView], after: EpochView, twice: int) -> Finding:
+def _begun_again(called: str, parts: list[EpochView], after: EpochView, came: int, twice: int) -> Finding:
     """The restart read the whole epoch again; what of it was trained on is known where optimizer steps are."""
     again = f"the restart began {called} again"
-    done = [max(part.ranks[rank].steps for part in parts if rank in part.ranks) for rank in after.ranks]
-    idle = _idle(after)
+    done, idle = _done(parts, after), _idle(after)
     if idle is not None and idle[0] == 0 and idle[1] >= min(done):
         idle = None  # gradients may be accumulated over as many steps as were done
+    if parts[0].resumed:
+        idle = None  # how many steps were done, and in which order, is not in the record
     skips = idle is not None and idle[0] <= max(done) and idle[1] >= min(done)
     if all(differ(part, after) for part in parts):
-        if skips:
-            text = f"{again} in another order, and the loop skipped its first {count(max(done), 'step')}"
+        if skips or (idle is not None and idle[0] > 0):
+            many = max(done) if skips or idle is None else idle[0]
+            text = f"{again} in another order, and the loop skipped its first {count(many, 'step')}"
             return _skipped(after, f"{text}: they have other samples than the {twice:,} that were done", parts[-1])
         if idle is not None:
             return _told(after, f"{again}, in another order: {samples(twice)} came a second time")
@@ -99,11 +134,21 @@ def _begun_again(called: str, parts: list[EpochView], after: EpochView, twice: i
         return _told(
             after, f"{again} in the same order, and the loop skipped the {count(max(done), 'step')} that were done"
         )
-    if idle is not None and idle[0] > max(done):
+    # A part may itself have gone on from an earlier one: then more steps were done than it has.
+    if (
+        idle is not None
+        and idle[0] > max(done)
+        and idle[0] * after.rows > came * max(seen.steps for seen in after.ranks.values())
+    ):
         more = f"{count(max(done), 'step')} were done, and the first {idle[0]} were not trained on"
-        return _told(after, f"{again} in the same order: {more}")
+        return _skipped(after, f"{again} in the same order: {more}", parts[-1], advice=_COUNT)
     text = f"{again} in the same order: {samples(twice)} came a second time"
     return _told(after, text if idle is not None else f"{text}, unless the loop skips the steps that were done")
+
+
+def _done(parts: list[EpochView], after: EpochView) -> list[int]:
+    """How many steps of an epoch came before it was read again, on each of its ranks."""
+    return [max((part.ranks[rank].steps for part in parts if rank in part.ranks), default=0) for rank in after.ranks]
 
 
 def _idle(epoch: EpochView) -> tuple[int, int] | None:
@@ -120,13 +165,17 @@ def _told(after: EpochView, text: str, key: str = "restart") -> Finding:
 
 
 def _skipped(
-    after: EpochView, text: str, before: EpochView, lost: int = 0, missing: list[int] | None = None
+    after: EpochView,
+    text: str,
+    before: EpochView,
+    lost: int = 0,
+    missing: list[int] | None = None,
+    advice: str = _STORE,
 ) -> Finding:
     excerpt: tuple[str, ...] = (_steps(before),)
     if missing:
         more = ", ..." if lost > len(missing) else ""
         excerpt += (f"in neither: {', '.join(map(str, missing))}{more}",)
-    advice = "store the loader's state (or the samples done) with the model's, and go on from there"
     return after.at_loop("RESUME-1", "restart", text, excerpt=excerpt, advice=advice, worst=8)
 
 

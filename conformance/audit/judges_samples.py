@@ -3,12 +3,18 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from conformance.audit import judges_contents, judges_subsets
+from conformance.audit import judges_contents, judges_replicas, judges_subsets
+from conformance.audit.endless import passes, passes_of
 from conformance.audit.excerpts import first_again, heads
 from conformance.audit.looks import ahead, looked_at
 from conformance.audit.summary import RankSeen
-from conformance.audit.view import EpochView, Finding, ascending, listed, samples
+from conformance.audit.view import EpochView, Finding
+from conformance.audit.words import ascending, listed, samples
 from conformance.trial.words import count
+
+OTHER_SEEDS = "other-seeds"
+# What is found of ranks that shuffle by different seeds where too little tells so.
+OF_OTHER_SEEDS = {("PART-1", "again"), ("PART-2", "lost")}
 
 
 def judge(epoch: EpochView) -> Iterator[Finding]:
@@ -36,6 +42,10 @@ def _ahead(epoch: EpochView, wrong: Finding) -> Finding:
 
 
 def _judged(epoch: EpochView) -> Iterator[Finding]:
+    apart = list(judges_replicas.judge(epoch))
+    if apart:  # then they can't be counted as one
+        yield from apart
+        return
     if epoch.view.has_own_datasets:
         yield from _apart(epoch)
         return
@@ -69,7 +79,12 @@ def _apart(epoch: EpochView) -> Iterator[Finding]:
         return
     again = Counter((row[0], row[3]) for row in epoch.view.group.witnesses.of_epoch(epoch.key).tolist())
     for (index, rank), times in sorted(again.items()):
-        if times > 1:
+        facts = epoch.view.group.loaders.get(rank, {})
+        if (
+            times > 1
+            and rank in epoch.ranks
+            and passes_of(epoch, rank, facts.get("subset", facts.get("length"))) is None
+        ):
             text = f"sample {index} of {epoch.view.who(rank)} came {count(times, 'time')}"
             advice = "look at the sampler"
             yield epoch.view.at_loader("PART-1", "again", text, advice=advice, epochs=(epoch.key,), worst=8)
@@ -195,14 +210,20 @@ def _seeds(epoch: EpochView) -> Iterator[Finding]:
     lost, seen = epoch.histogram.get(0, 0), list(epoch.ranks.values())
     if epoch.view.by_content or len(seen) < 2 or not epoch.whole or not lost or not epoch.again:
         return
-    slack = len(seen) * (epoch.view.batch_size or 1)
+    slack = len(seen) * epoch.full_batch
     expected = epoch.view.expected or 0
     if abs(epoch.rows - expected) > slack or any(ascending(each) for each in seen):
         return
-    text = f"ranks shuffle by different seeds: {samples(epoch.again)} came to several ranks, and {lost:,} to none"
-    yield epoch.view.at_loader(
+    yield other_seeds(epoch)
+
+
+def other_seeds(epoch: EpochView) -> Finding:
+    """Of an epoch in which samples came to several ranks, where ranks are known to shuffle by different seeds."""
+    never = f", and {epoch.histogram.get(0, 0):,} to none" if epoch.whole else ""
+    text = f"ranks shuffle by different seeds: {samples(epoch.again)} came to several ranks{never}"
+    return epoch.view.at_loader(
         "ORDER-4",
-        "other-seeds",
+        OTHER_SEEDS,
         text,
         excerpt=first_again(epoch),
         advice="give the sampler of every rank one and the same seed",
@@ -215,14 +236,15 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
     """Some samples came twice so that ranks have equally many."""
     seen = list(epoch.ranks.values())
     extra = epoch.rows - epoch.came
-    equal = len({each.rows for each in seen}) == 1
-    most = len(seen) * (epoch.view.batch_size or 1)
+    # Of batches that are repeated, the last one may be short.
+    equal = len({each.rows for each in seen}) == 1 or _equal_batches(epoch)
+    most = len(seen) * epoch.full_batch
     if epoch.view.by_content or len(seen) < 2 or not epoch.again or not equal or not extra < most:
         return
     if not epoch.whole or epoch.histogram.get(0, 0):
         return
     # A rank's own repeats make no ranks equal.
-    if any(epoch.within_a_rank(index) for index in epoch.epoch.counts.first(2)):
+    if any(epoch.within_a_rank(index) for index in epoch.came_again()):
         return
     text = f"{samples(extra)} came twice, so that all ranks have equally many"
     if not epoch.evaluation:
@@ -238,13 +260,24 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
     )
 
 
+def _equal_batches(epoch: EpochView) -> bool:
+    """Whether a batch sampler of the user's own gave all ranks equally many batches."""
+    steps = {seen.steps for seen in epoch.ranks.values()}
+    return epoch.view.own_batches and len(epoch.ranks) > 1 and len(steps) == 1
+
+
 def _again(epoch: EpochView) -> Iterator[Finding]:
     if not epoch.again:
+        return
+    endless = passes(epoch)
+    if endless is not None:
+        text = f"an endless stream: {endless:.1f} passes, and no sample came again before all had come"
+        yield _note(epoch, "endless", text)
         return
     if epoch.view.by_content:
         yield judges_contents.judge(epoch)
         return
-    first = epoch.epoch.counts.first(2)
+    first = epoch.came_again()
     readers = len(epoch.ranks) > 1 and not any(epoch.within_a_rank(index) for index in first)
     if readers and _apart_from_each_other(epoch):
         yield _note(epoch, "again", f"{samples(epoch.again)} came to several processes: right if they are no ranks")
@@ -271,7 +304,7 @@ def _lost(epoch: EpochView) -> Iterator[Finding]:
     asked = sum(_asked(epoch, rank) for rank in epoch.ranks)
     drops = bool(facts.get("drop_last"))
     readers = len(epoch.ranks) * (max(1, epoch.view.workers) if epoch.view.iterable else 1)
-    tail = readers * (epoch.view.batch_size or 1) if drops else len(epoch.ranks)
+    tail = readers * epoch.full_batch if drops or _equal_batches(epoch) else len(epoch.ranks)
     told = f"{samples(lost)} of {expected:,} never came"
     if asked and asked + tail <= expected:
         yield _note(epoch, "subset", f"{told}: the samplers ask for {asked:,}")

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from conformance.audit.looks import looked_at
 from conformance.audit.summary import RankSeen
-from conformance.audit.view import EpochView, Finding, View, listed, samples
+from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.words import listed, samples
 from conformance.trial.words import count
 
 # What torch says of an exception in a worker, which it raises again.
@@ -209,7 +210,7 @@ def judge_view(view: View) -> Iterator[Finding]:
     if not view.group.epochs:
         yield view.at_loader("note", "never-iterated", "never iterated")
         return
-    if not view.everywhere and not view.facts.get("dispatched"):
+    if not view.everywhere and view.came > set(view.ranks) and not view.facts.get("dispatched"):
         who = _names(view)
         yield view.at_loader("note", "few-ranks", f"only {who} of {view.world_size} ranks iterated it")
     yield from _overlap(view)

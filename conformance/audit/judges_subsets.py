@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from conformance.audit.counts import Counts
 from conformance.audit.excerpts import first_again
 from conformance.audit.looks import looked_at
-from conformance.audit.view import EpochView, Finding, View, samples
+from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.words import samples
 
 _ADVICE = "split once, alike on every rank: random_split(..., generator=torch.Generator().manual_seed(0))"
 
@@ -14,7 +15,7 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     """Findings of one epoch whose ranks have different subsets of one dataset; none where each has a part of it."""
     if epoch.view.by_content or not _differ(epoch.view) or not epoch.epoch.whole:
         return
-    readers = epoch.again > 0 and not any(epoch.within_a_rank(index) for index in epoch.epoch.counts.first(2))
+    readers = epoch.again > 0 and not any(epoch.within_a_rank(index) for index in epoch.came_again())
     lost = _lost(epoch)
     never = f", and {lost}" if lost else ""
     if _shared(epoch) and readers:

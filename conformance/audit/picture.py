@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from conformance.audit.resumed import begun
 from conformance.audit.summary import Epoch, EpochKey, RankSeen
-from conformance.audit.view import EpochView, View, epoch_name
+from conformance.audit.view import EpochView, View
 
 _COLUMNS, _LINES, _EPOCHS = 48, 24, 8
 
@@ -76,7 +76,7 @@ def picture(view: View, wanted: Sequence[EpochKey] = ()) -> Picture:
 
 def _alone(view: View, key: EpochKey) -> Strip:
     return _strip(
-        view, EpochView(view, key, view.group.epochs[key]), view.group.witnesses.of_epoch(key), epoch_name(key)
+        view, EpochView(view, key, view.group.epochs[key]), view.group.witnesses.of_epoch(key), view.epoch_name(key)
     )
 
 
@@ -92,7 +92,7 @@ def _joint(view: View, before: EpochKey, after: EpochKey) -> Strip:
     rows[:, 5] += restart
     rows = np.concatenate([view.group.witnesses.of_epoch(before), rows])
     rows = rows[np.isin(rows[:, 3], list(both.ranks))]
-    name = f"{epoch_name(before)}, before and after restart {after[0]}"
+    name = f"{view.epoch_name(before)}, before and after restart {after[0]}"
     return replace(_strip(view, EpochView(view, before, both), rows, name), restart=restart)
 
 

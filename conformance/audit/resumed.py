@@ -66,7 +66,8 @@ def idle_steps(seen: RankSeen) -> tuple[int, int] | None:
     if not isinstance(told, list) or len(told) < 2:
         return None
     first, second = told[:2]
-    return max(0, 2 * first - second), first - 1
+    # A scaler of gradients leaves out its optimizer's first steps, if they overflow.
+    return 0 if seen.facts.get("scaled") else max(0, 2 * first - second), first - 1
 
 
 def number_of(epoch: Epoch) -> int | None:

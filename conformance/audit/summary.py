@@ -182,6 +182,11 @@ class Witnesses:
         if self._kept > _MOST_WITNESSES:
             self._thin()
 
+    @property
+    def keeps_all(self) -> bool:
+        """Whether it has all deliveries."""
+        return self.bits == _FULL_RANGE
+
     def below(self, mixed: npt.NDArray[np.uint64]) -> npt.NDArray[np.intp]:
         """Which of a block's deliveries are to be kept."""
         if self.bits == _FULL_RANGE:

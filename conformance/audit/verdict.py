@@ -4,15 +4,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.audit import judges_order, judges_restarts, judges_samples, judges_steps, judges_subsets
+from conformance.audit import (
+    judges_order,
+    judges_restarts,
+    judges_samples,
+    judges_steps,
+    judges_streams,
+    judges_subsets,
+    replicas,
+)
 from conformance.audit.gather import Progress, gather
 from conformance.audit.resumed import first_parts
 from conformance.audit.summary import EpochKey, GroupKey, Process, Summary
-from conformance.audit.view import EpochView, Finding, View, epoch_name, joined, listed
+from conformance.audit.view import EpochView, Finding, Replicas, View, joined
+from conformance.audit.words import listed
 from conformance.records.frames import NOT_CLOSED
 from conformance.trial.words import count
 
-EXIT_NOTHING_FOUND, EXIT_FINDINGS, EXIT_NOTHING_RECORDED = 0, 1, 3
+EXIT_NOTHING_FOUND, EXIT_FINDINGS, EXIT_USAGE, EXIT_NOTHING_RECORDED = 0, 1, 2, 3
 NOTE = "note"
 # Counts of more bytes are packed again when their epoch is judged.
 _LARGE = 1 << 20
@@ -38,8 +47,9 @@ class Verdict:
     groups: tuple[Judged, ...]
     notes: tuple[str, ...]
     recorded: bool
-    same_data: tuple[tuple[int, ...], ...] = ()
+    same_data: Replicas = ()
     unnamed: tuple[str, ...] = ()  # why it is not known who some samples are
+    unknown: str = ""  # which ranks of --same-data the job does not have
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -49,9 +59,13 @@ class Verdict:
 
     @property
     def exit_code(self) -> int:
-        """0: nothing found; 1: findings; 3: nothing was recorded, or not who the samples are."""
+        """0: nothing found; 1: findings; 2: --same-data names ranks that the job does not have; 3: nothing was
+        recorded, or not who the samples are.
+        """
         if self.findings:
             return EXIT_FINDINGS
+        if self.unknown:
+            return EXIT_USAGE
         return EXIT_NOTHING_FOUND if self.recorded and not self.unnamed else EXIT_NOTHING_RECORDED
 
     def of_iterated(self) -> "Verdict":
@@ -84,22 +98,25 @@ def audit_folder(
 
 def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict:
     """The verdict over a summary."""
-    same = tuple(tuple(sorted(group)) for group in (*summary.same_data, *same_data))
+    same = replicas.in_force(summary, same_data)
     views = [View(key, summary.groups[key], summary, same) for key in sorted(summary.groups)]
     groups = tuple(_judged(view) for view in views)
     unnamed = tuple(sorted({why for process in summary.processes for why in process.unnamed}))
-    notes = (*(f"samples can't be identified: {why}" for why in unnamed), *_about_the_record(summary))
-    return Verdict(groups, notes, any(view.group.epochs for view in views), same, unnamed)
+    unknown = replicas.unknown(summary, same_data)
+    about = (*([unknown] if unknown else replicas.told(summary, same_data)), *_about_the_record(summary))
+    notes = (*(f"samples can't be identified: {why}" for why in unnamed), *about)
+    return Verdict(groups, notes, any(view.group.epochs for view in views), same, unnamed, unknown)
 
 
 def _judged(view: View) -> Judged:
     found: list[Finding] = []
     epochs = view.epochs()
-    found += _merged([_of_epoch(epoch) for epoch in epochs], len(epochs))
+    found += _merged(view, _one_cause(epochs, [_of_epoch(epoch) for epoch in epochs]), len(epochs))
     found += judges_order.judge(view)
     found += judges_restarts.judge(view)
     found += judges_steps.judge_view(view)
     found += judges_subsets.judge_view(view)
+    found += judges_streams.judge_view(view)
     findings = sorted((each for each in found if each.id != NOTE), key=lambda each: (-each.worst, each.id, each.key))
     return Judged(
         view.key,
@@ -119,26 +136,46 @@ def _of_epoch(epoch: EpochView) -> list[Finding]:
     return found
 
 
-def _merged(found: Sequence[Iterable[Finding]], epochs: int) -> list[Finding]:
+def _one_cause(epochs: list[EpochView], found: list[list[Finding]]) -> list[list[Finding]]:
+    """Where ranks shuffle by different seeds in one epoch, they do in others in which samples came to several ranks."""
+    if not any(each.key == judges_samples.OTHER_SEEDS for one in found for each in one):
+        return found
+    return [
+        [
+            judges_samples.other_seeds(epoch),
+            *(each for each in one if (each.id, each.key) not in judges_samples.OF_OTHER_SEEDS),
+        ]
+        if any((each.id, each.key) == ("PART-1", "again") for each in one) and epoch.again and not _within_ranks(epoch)
+        else one
+        for epoch, one in zip(epochs, found, strict=True)
+    ]
+
+
+def _within_ranks(epoch: EpochView) -> bool:
+    """Whether some rank got a sample more than once by itself, as far as the first ones of them tell."""
+    return any(epoch.within_a_rank(index) for index in epoch.came_again())
+
+
+def _merged(view: View, found: Sequence[Iterable[Finding]], epochs: int) -> list[Finding]:
     """What is found of several epochs is told once, of the first of them."""
     kinds: dict[tuple[str, str], list[Finding]] = {}
     for one in found:
         for finding in one:
             kinds.setdefault((finding.id, finding.key), []).append(finding)
-    return [_once(same, epochs) for same in kinds.values()]
+    return [_once(view, same, epochs) for same in kinds.values()]
 
 
-def _once(same: list[Finding], epochs: int) -> Finding:
+def _once(view: View, same: list[Finding], epochs: int) -> Finding:
     first = same[0]
     keys = tuple(dict.fromkeys(key for finding in same for key in finding.epochs))
     if epochs < 2:
         return replace(first, epochs=keys)
     alike = len({finding.sentence for finding in same}) == 1
     if len(keys) == 1:
-        where = f" in {epoch_name(keys[0])}"
+        where = f" in {view.epoch_name(keys[0])}"
     else:
         where = " in each epoch" if len(keys) == epochs else f" in {len(keys)} of {epochs} epochs"
-        where += "" if alike else f" (here {epoch_name(keys[0])})"
+        where += "" if alike else f" (here {view.epoch_name(keys[0])})"
     head, colon, tail = first.sentence.partition(":")
     return replace(first, sentence=f"{head}{where}{colon}{tail}", epochs=keys)
 

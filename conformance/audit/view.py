@@ -1,14 +1,16 @@
 """A loader as the judges look at it: decides what is known of it, what it should deliver, and how that is told."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from conformance.audit.resumed import why_resumed
-from conformance.audit.summary import HEAD_SAMPLES, Epoch, EpochKey, Group, GroupKey, RankSeen, Summary
-from conformance.trial.words import count
+from conformance.audit.summary import Epoch, EpochKey, Group, GroupKey, RankSeen, Summary
+from conformance.audit.words import epoch_name
 
 Replicas = tuple[tuple[int, ...], ...]
 
@@ -39,7 +41,7 @@ class View:
     key: GroupKey
     group: Group
     summary: Summary
-    same: tuple[tuple[int, ...], ...] = ()
+    same: Replicas = ()
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -68,6 +70,16 @@ class View:
         """Whether one rank alone reads it."""
         return len(self.ranks) == 1
 
+    @cached_property
+    def complete(self) -> bool:
+        """Whether all is known of it: all ranks read it, or one alone, while the others are in the record as well."""
+        return self.everywhere or (self.own and self.came >= set(range(self.world_size)))
+
+    @cached_property
+    def came(self) -> set[object]:
+        """The ranks of the job that are in the record, whatever they read."""
+        return {process.facts.get("rank") for process in self.summary.processes} - {None}
+
     @property
     def by_content(self) -> bool:
         """Whether samples are told apart by what is in them, so that equal ones can't be told apart."""
@@ -95,6 +107,11 @@ class View:
         """The samples of a batch, if it was said."""
         told = self.facts.get("batch_size")
         return told if isinstance(told, int) and told > 0 else None
+
+    @property
+    def own_batches(self) -> bool:
+        """Whether a batch sampler of the user's own cuts the batches, so that whole ones are repeated or dropped."""
+        return self.batch_size is None or "batch" in str(self.facts.get("sampler", "")).lower()
 
     @cached_property
     def workers(self) -> int:
@@ -125,6 +142,10 @@ class View:
         """``, rank 0``, or nothing where there is no other one."""
         return "" if self.own and self.world_size == 1 else f", {self.who(rank)}"
 
+    def epoch_name(self, key: EpochKey) -> str:
+        """``epoch 1``; after a restart with the job's number, where the sampler tells it."""
+        return epoch_name(self.group, key)
+
     def epochs(self) -> list["EpochView"]:
         """Its epochs, in order."""
         return [EpochView(self, key, self.group.epochs[key]) for key in sorted(self.group.epochs)]
@@ -152,8 +173,9 @@ class EpochView:
 
     @cached_property
     def ranks(self) -> dict[int, RankSeen]:
-        """What each rank got, one rank for each replica."""
-        second = {rank for group in self.view.same for rank in sorted(group)[1:]}
+        """What each rank got, one rank for each replica: the first of it that is there."""
+        there = [[rank for rank in sorted(group) if rank in self.epoch.ranks] for group in self.view.same]
+        second = {rank for group in there for rank in group[1:]}
         return {rank: self.epoch.ranks[rank] for rank in sorted(self.epoch.ranks, key=_ranked) if rank not in second}
 
     @property
@@ -164,14 +186,34 @@ class EpochView:
     @cached_property
     def histogram(self) -> dict[int, int]:
         """How many samples came how often, once for each replica; what never came is under 0 if that is known."""
-        found: dict[int, int] = {}
-        for times, number in self.epoch.histogram().items():
+        found: dict[int, int] = dict(Counter(self._times.values()))
+        for times, number in self.epoch.histogram().items() if not found else ():
             each = -(-times // self.copies)
             found[each] = found.get(each, 0) + number
         found.pop(0, None)
         if self.view.expected is not None and not self.view.has_own_datasets:
             found[0] = max(0, self.view.expected - sum(found.values()))
         return found
+
+    @cached_property
+    def _times(self) -> Counter[int]:
+        """How often each sample came where counts don't tell, as replicas have different numbers of ranks."""
+        witnesses = self.view.group.witnesses
+        replicas = [[rank for rank in group if rank in self.epoch.ranks] for group in self.view.same]
+        even = {len(ranks) for ranks in replicas if ranks} in ({self.copies}, set())
+        even = even and len(self.epoch.ranks) == self.copies * len(self.ranks)
+        if even or not witnesses.keeps_all:
+            return Counter()
+        rows = witnesses.of_epoch(self.key)
+        return Counter(rows[np.isin(rows[:, 3], list(self.ranks)), 0].tolist())
+
+    def came_again(self, limit: int = 8) -> list[int]:
+        """The first samples that came more than once, of those that are known by an index."""
+        if not self.epoch.counts.total:
+            return []
+        if self._times:
+            return sorted(index for index, times in self._times.items() if times > 1)[:limit]
+        return self.epoch.counts.first(self.copies + 1, limit=limit)
 
     @property
     def came(self) -> int:
@@ -189,15 +231,34 @@ class EpochView:
         return sum(seen.rows for seen in self.ranks.values())
 
     @property
+    def full_batch(self) -> int:
+        """The samples of a full batch: as was said, else as many as the largest had."""
+        return self.view.batch_size or max((size for seen in self.ranks.values() for size in seen.sizes), default=1)
+
+    @property
     def whole(self) -> bool:
         """Whether all ranks of the job read it to its end, so that what did not come is missing."""
-        there = (self.view.everywhere or self.view.own) and not self.resumed
+        there = self.view.complete and not self.resumed
         return there and len(self.epoch.ranks) == len(self.view.ranks) and self.epoch.whole
 
     @cached_property
     def resumed(self) -> str:
         """Why it may be the rest of an epoch that was begun elsewhere, so that what did not come is not missing."""
-        return why_resumed(self.view.group, self.key)
+        return "" if self._begun_again else why_resumed(self.view.group, self.key)
+
+    @property
+    def _begun_again(self) -> bool:
+        """Whether it is the first epoch of a restart, and all of it came: it is no rest."""
+        expected = self.view.expected
+        if not self.key[0] or self.key[1] or expected is None or not self.epoch.whole or self.view.by_content:
+            return False
+        others = [each for key, each in self.view.group.epochs.items() if key != self.key and each.whole]
+        most = {
+            rank: max((each.ranks[rank].steps for each in others if rank in each.ranks), default=0)
+            for rank in self.ranks
+        }
+        drops = len(self.ranks) * self.full_batch if self.view.facts.get("drop_last") else 0
+        return self.rows + drops >= expected and all(seen.steps >= most[rank] for rank, seen in self.ranks.items())
 
     @property
     def evaluation(self) -> bool:
@@ -207,13 +268,13 @@ class EpochView:
 
     def within_a_rank(self, index: int) -> bool:
         """Whether a sample that came again did so on one rank, as far as that is kept."""
-        ranks = [rank for rank, _, _ in self.view.group.witnesses.of(self.key, index)]
-        return len(set(ranks)) < len(ranks) and self.copies == 1
+        ranks = [rank for rank, _, _ in self.view.group.witnesses.of(self.key, index) if rank in self.ranks]
+        return len(set(ranks)) < len(ranks)
 
     @property
     def name(self) -> str:
-        """``epoch 1``, or ``epoch 1 of start 2`` after a restart."""
-        return epoch_name(self.key)
+        """``epoch 1``, or ``epoch 1 after restart 2``."""
+        return self.view.epoch_name(self.key)
 
     @property
     def read_at(self) -> tuple[str, int]:
@@ -243,37 +304,6 @@ def joined(view: View, parts: Sequence[EpochView]) -> EpochView:
         whole.counts.merge(part.epoch.counts)
         whole.digests.merge(part.epoch.digests)
     return EpochView(view, parts[0].key, whole)
-
-
-def epoch_name(key: EpochKey) -> str:
-    """``epoch 1``, or ``epoch 1 of start 2`` after a restart."""
-    return f"epoch {key[1]}" if not key[0] else f"epoch {key[1]} after restart {key[0]}"
-
-
-def head(seen: RankSeen) -> str:
-    """The first samples of the first steps: ``0 1 2 3 | 4 5 6 7 | ...``."""
-    more = " ..." if max(seen.sizes, default=0) > HEAD_SAMPLES else ""
-    steps = " | ".join(" ".join(map(str, step)) + more * (len(step) == HEAD_SAMPLES) for step in seen.head[:3])
-    return steps + (" | ..." if seen.steps > 3 else "")
-
-
-def ascending(seen: RankSeen) -> bool:
-    """Whether a rank's first samples are in the order of the dataset."""
-    first = [each for step in seen.head for each in step if isinstance(each, int)]
-    return len(first) > 1 and all(one < other for one, other in pairwise(first))
-
-
-def listed(numbers: Sequence[object], most: int = 6) -> str:
-    """``3``, ``3 and 5``, ``3, 5, 7 and 9 more``."""
-    shown = [str(number) for number in numbers[:most]]
-    if len(numbers) > most:
-        return f"{', '.join(shown)} and {len(numbers) - most} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
-
-
-def samples(number: int) -> str:
-    """``1 sample``, ``2,345 samples``."""
-    return count(number, "sample") if number < 1000 else f"{number:,} samples"
 
 
 def _worker(worker: int) -> str:

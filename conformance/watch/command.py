@@ -87,7 +87,7 @@ def _judged(folder: Path, job: list[str], ended: Ended, given: argparse.Namespac
         first.append(f"The job was ended by a signal: {ended.forced}. It may hang: where, its findings may say.")
     # The job's own output is its own: the report is beside it.
     print(report(verdict, first, stale, "watched"), file=sys.stderr)
-    if verdict.findings or verdict.unnamed:
+    if verdict.findings or verdict.unnamed or verdict.unknown:
         return verdict.exit_code
     return 0 if ended.stopped else ended.code or verdict.exit_code
 

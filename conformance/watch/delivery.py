@@ -18,7 +18,7 @@ from conformance.watch.datasets import base_indices
 from conformance.watch.identity import ids_of
 from conformance.watch.keys import leave_keys
 from conformance.watch.lines import users_frame
-from conformance.watch.stepping import follow
+from conformance.watch.stepping import follow, scaled
 from conformance.watch.watching import tapped, watching
 
 # Under this name a tapped iterator holds its Delivery, and a loader that is read ahead what was read but not yet taken.
@@ -91,6 +91,7 @@ class Delivery:
         if self._held is not None:
             self._held.begin(self)
         self._stepped: list[int] = []
+        self._scaled = False
         _open.add(self)
         _end_at_exit()
         follow(_note_step)
@@ -133,6 +134,7 @@ class Delivery:
         """An optimizer made a step. After how many batches the first two of them come says which ones are skipped."""
         if len(self._stepped) < 2 and self._came not in (0, *self._stepped) and self._process == os.getpid():
             self._stepped.append(self._came)
+            self._scaled = self._scaled or scaled()
 
     def died(self, worker: int, why: str) -> None:
         """A worker is no more."""
@@ -156,7 +158,7 @@ class Delivery:
             if how == "left":
                 place = place or place_in(users_frame(sys._getframe(1)))
             if self._stepped:
-                told = {"loader": self.loader, "epoch": self.epoch, "at": self._stepped}
+                told = {"loader": self.loader, "epoch": self.epoch, "at": self._stepped, "scaled": self._scaled or None}
                 watching().recorder.say("stepped", told)
             watching().recorder.end_of_epoch(self.loader, self.epoch, how, place)
 

@@ -103,6 +103,7 @@ def epoch(given: Any, frame: FrameType | None) -> Facts:
         "file": file,
         "line": line,
         "set_epoch": _epoch_of(given),
+        "dataset_epoch": _epoch_of_dataset(base_of(given.dataset)),
         "no_grad": not torch.is_grad_enabled(),
         "eval": _in_eval(frame, torch),
         # What accelerate's dispatcher reads on rank 0 is cut up into other steps.
@@ -146,6 +147,14 @@ def _epoch_of(given: Any) -> int | None:
         if isinstance(told, int) and hasattr(each, "set_epoch"):
             return told
     return None
+
+
+def _epoch_of_dataset(dataset: Any) -> int | None:
+    """The epoch as a dataset has it that hears of epochs, and shuffles by them as far as it says."""
+    if not callable(getattr(dataset, "set_epoch", None)) or getattr(dataset, "shuffle", True) is False:
+        return None
+    told = [getattr(dataset, name, None) for name in ("epoch", "_epoch")]
+    return next((number for number in told if type(number) is int), None)
 
 
 def _batch_size(given: Any) -> int | None:

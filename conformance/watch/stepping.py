@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 _followed: list[Any] = []
+_FRAMES = 16  # between what is noted and the scaler that called the optimizer
 
 
 def follow(stepped: Callable[[], None]) -> None:
@@ -24,3 +25,15 @@ def follow(stepped: Callable[[], None]) -> None:
             stepped()
 
     _followed.append(register(after))
+
+
+def scaled() -> bool:
+    """Whether the step that is being noted is a gradient scaler's, which leaves out those whose gradients overflow."""
+    frame = sys._getframe(1)
+    for _ in range(_FRAMES):
+        if frame.f_code.co_filename.endswith("grad_scaler.py"):
+            return True
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return False

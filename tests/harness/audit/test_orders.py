@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness.audit.jobs import audited, cut, found, job, start, told, whole
+from tests.harness.audit.jobs import audited, cut, found, job, of_workers, start, told, whole
 from tests.harness.audit.test_samples import LETTERS, order
 
 
@@ -72,6 +72,29 @@ def test_a_stream_that_comes_in_one_order_is_told(kind: str, ids: str, tmp_path:
     steps = cut(LETTERS if ids == "content" else order(40), 4)
     verdict = audited(job(tmp_path, [[whole(steps)] * 2], kind=kind, ids=ids))
     assert ([], {"same-order"}) == (found(verdict), told(verdict))
+
+
+@pytest.mark.parametrize(
+    ("persistent", "epochs", "expected"),
+    [
+        pytest.param(True, [0, 1, 2], [("STREAM-5", "unheard-epoch")], id="copies-that-stay"),
+        pytest.param(False, [0, 1, 2], [], id="copies-made-anew"),
+        pytest.param(True, [0, 0, 0], [], id="never-set"),
+        pytest.param(True, [None] * 3, [], id="no-epoch"),
+        pytest.param(True, [0, 0, 1], [("STREAM-5", "unheard-epoch")], id="set-late"),
+    ],
+)
+def test_persistent_workers_that_keep_their_copies_are_found(
+    tmp_path: Path, persistent: bool, epochs: list[int | None], expected: list[tuple[str, str]]
+) -> None:
+    """The dataset has set_epoch, the loop called it, and the order stays: for the copies it is the first epoch."""
+    steps = cut(LETTERS, 4)
+    heard = [of_workers([steps[:5], steps[5:]], dataset_epoch=number) for number in epochs]
+    verdict = audited(job(tmp_path, [heard], kind="iterable", ids="content", persistent=persistent))
+    assert expected == found(verdict)
+    assert (not expected) == ("same-order" in told(verdict))
+    texts = [each.sentence for group in verdict.groups for each in (*group.findings, *group.notes)]
+    assert any("every epoch came in the order of epoch 0" in text for text in texts)
 
 
 def test_epochs_that_were_left_are_compared_as_far_as_they_went(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Epochs that another start of the job began: what was skipped is found, and who goes on rightly is not accused."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,14 +118,23 @@ def test_one_order_is_found_whatever_was_restarted(tmp_path: Path, of: list[list
     assert [("ORDER-6", "same-order")] == found(audited(starts(tmp_path, *of)))  # type: ignore[arg-type]
 
 
-def test_an_epoch_that_is_read_again_has_the_random_numbers_that_it_had(tmp_path: Path) -> None:
-    """It is seeded as it was; another epoch that is has a finding."""
-    told = {"random": {0: {"torch": "a"}}, "drew": ["torch"]}
-    first, other = ({**each, "facts": told} for each in (begun(A, 3), whole(A)))
-    assert [] == found(audited(starts(tmp_path / "right", [first], [other])))
-    assert [("WORK-10", "random-epochs")] == found(
-        audited(starts(tmp_path / "wrong", [{**whole(B), "facts": told}, other]))
-    )
+@pytest.mark.parametrize(
+    ("of", "expected", "note"),
+    [
+        pytest.param([[begun(A, 3)], [whole(A)]], [], False, id="the-epoch-is-read-again"),
+        pytest.param([[whole(B)], [whole(A)]], [], True, id="the-restart-seeds-again"),
+        pytest.param([[whole(B)], [whole(A)], [whole(C)]], [], True, id="each-restart-seeds-again"),
+        pytest.param([[whole(B)], [whole(A), whole(C)]], [("WORK-10", "random-epochs")], False, id="within-a-start"),
+    ],
+)
+def test_a_restart_that_seeds_again_repeats_no_epoch(
+    tmp_path: Path, of: list[list[dict[str, Any]]], expected: list[tuple[str, str]], note: bool
+) -> None:
+    """`torch.manual_seed(seed + rank)` at the start is what scripts have: it is told. Within a start it is found."""
+    facts = {"random": {0: {"torch": "a"}}, "drew": ["torch"]}
+    verdict = audited(starts(tmp_path, *([{**each, "facts": facts} for each in one] for one in of)))
+    assert expected == found(verdict)
+    assert note == ("seeded-again-torch" in told(verdict))
 
 
 def test_the_parts_of_an_epoch_that_was_resumed_twice_are_one(tmp_path: Path) -> None:
@@ -149,7 +159,12 @@ def test_the_parts_of_an_epoch_that_was_resumed_twice_are_one(tmp_path: Path) ->
         (C, None, [], "if it skips the 3 steps that were done, it skips other samples"),
         (B, [4, 5], [], "in the same order, and the loop skipped the 3 steps that were done"),
         (B, [1, 2], [], "in the same order: 12 samples came a second time"),
-        (B, [5, 6], [], "3 steps were done, and the first 4 were not trained on"),
+        (C, [2, 3], ["RESUME-1"], "in another order, and the loop skipped its first 1 step"),
+        (C, [5, 6], ["RESUME-1"], "in another order, and the loop skipped its first 4 steps"),
+        (B, [3, 4], [], "in the same order: 12 samples came a second time"),
+        (B, [5, 6], ["RESUME-1"], "3 steps were done, and the first 4 were not trained on"),
+        (B, [6, 8], ["RESUME-1"], "3 steps were done, and the first 4 were not trained on"),
+        (B, [6, 9], [], "in the same order, and the loop skipped the 3 steps that were done"),
         (B, None, [], "unless the loop skips the steps that were done"),
     ],
 )
@@ -162,6 +177,30 @@ def test_what_a_loop_skips_of_an_epoch_that_is_read_again_is_told(
     assert expected == [clause for clause, _ in found(verdict)]
     (said,) = [each for group in verdict.groups for each in (*group.findings, *group.notes) if each.key == "restart"]
     assert sentence in said.sentence
+
+
+@pytest.mark.parametrize(
+    ("of", "expected"),
+    [
+        pytest.param([[begun(A, 3)], [begun(A[3:], 3)], [whole(A, stepped=[7, 8])]], [], id="as-many-as-both-did"),
+        pytest.param([[begun(A, 3)], [begun(A[3:], 3)], [whole(A, stepped=[8, 9])]], ["RESUME-1"], id="one-more"),
+        pytest.param([[begun(A, 3)], [begun(A, 6)], [whole(A, stepped=[7, 8])]], [], id="as-many-as-the-longer-did"),
+        pytest.param(
+            [[{**whole(A[4:7], restored=True), "how": "left"}], [whole(A, stepped=[8, 9])]], [], id="begun-elsewhere"
+        ),
+    ],
+)
+def test_the_steps_that_several_starts_did_are_counted_together(
+    tmp_path: Path, of: list[list[dict[str, Any]]], expected: list[str]
+) -> None:
+    """A start that went on has steps of its own, and those before them were done as well."""
+    assert expected == [clause for clause, _ in found(audited(starts(tmp_path, *of)))]
+
+
+def test_steps_that_a_gradient_scaler_left_out_are_not_skipped(tmp_path: Path) -> None:
+    """It leaves out the first ones where gradients overflow: nobody knows what the loop did."""
+    again = whole(B, stepped=[6, 7], scaled=True)
+    assert [] == found(audited(starts(tmp_path, [whole(A), begun(B, 3)], [again, whole(order_of(3))])))
 
 
 def order_of(seed: int) -> list[list[int]]:

@@ -29,6 +29,8 @@ BROKEN = {
     "shards_shuffled_apart": (2, "WORK-3", 16),
     "length_lies": (2, "COUNT-4", 21),
     "accumulation_tail": (1, "PART-8", 12),
+    "persistent_copies": (1, "STREAM-5", 25),
+    "replica_differs": (2, "REPLICA", 11),
     "worker_dies": (1, "COUNT-7", 19),
 }
 # Of the right ones, with how many ranks each is started.
@@ -36,6 +38,7 @@ RIGHT = {
     "right_accelerate": 2,
     "right_accumulation": 1,
     "right_ddp": 2,
+    "right_endless": 2,
     "right_equal_contents": 2,
     "right_files_of_rank": 2,
     "right_look_first": 2,
@@ -53,6 +56,7 @@ RIGHT = {
 STARTED_TWICE = {
     "resume_skips": [("RESUME-1", "resume_skips.py:22")],
     "resume_reshuffles": [("RESUME-1", "resume_reshuffles.py:21")],
+    "resume_old_order": [("RESUME-1", "resume_old_order.py:22")],
     "right_resume_replays": [],
 }
 APART = {*STARTED_TWICE, "splits_differ", "hash_seed"}
