@@ -15,7 +15,8 @@ from conformance.processes.task import Task
 from conformance.trial.tiers import Tier
 
 _PERFORMER = "conformance.loader.first_worker"
-_PATIENCE = 120.0  # for the one worker by which it is measured, on a busy machine
+# Times the patience, for the one worker by which it is measured: a loader that hangs costs no more than this.
+_FOR_THE_FIRST = 3
 # Workers start side by side, in several lanes and on few processors.
 _MARGIN = 3
 # How often a case with something that goes wrong may be read.
@@ -98,7 +99,7 @@ def _found_out(lane: Lane) -> Start:
     # In a process of its own: a loader that is read there later must not meet what this loader has left.
     own = Lane(lane.fleet, len(lane.fleet.lanes))
     try:
-        (rank,) = own.run([task], patience=_PATIENCE)
+        (rank,) = own.run([task], patience=_FOR_THE_FIRST * lane.patience)
     finally:
         own.renew()
     told = rank.remark("new")
