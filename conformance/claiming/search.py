@@ -35,7 +35,8 @@ LADDER: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("end_of_epoch", ("next", "empty")),
     ("elastic", (True,)),
 )
-# A claim whose clause looks at a loader without it as well, and then asks for more: every case of it could refute it.
+# A claim whose clause looks at a loader without it as well, and then asks for more: every case of it could refute it,
+# and what it finds without the claim refutes it too.
 _OWN_CLAUSE = {"length": "COUNT-4"}
 # What nobody can find out by looking: whether a loader is meant to do it at all, or whether time may decide.
 _OF_CHAPTER_11 = ("batches", "oversized", "stream_shuffle", "subsets", "mixtures")
@@ -143,7 +144,12 @@ class Search:
 
     def _judged(self, before: Claims, claim: str, value: Any, wanted: Claims) -> Tried:
         usual, look = self._look(before), self._look(wanted)
-        new = [clause for clause in look.violated if clause not in usual.violated and CLAUSES[clause].level == "MUST"]
+        own = _OWN_CLAUSE.get(claim)
+        new = [
+            clause
+            for clause in look.violated
+            if (clause not in usual.violated or clause == own) and CLAUSES[clause].level == "MUST"
+        ]
         if new:
             first = min(new, key=lambda clause: (CLAUSES[clause].applies(before), CLAUSES[clause].number))
             case = self._case(look, CLAUSES[first])
@@ -156,7 +162,6 @@ class Search:
             return Tried(claim, value, False, reason=reason)
         if claim == "workers" and not self._has_read_elsewhere():
             return Tried(claim, value, False, reason="it was asked for workers, and read everything by itself")
-        own = _OWN_CLAUSE.get(claim)
         more = (times - (0 if each == own else usual.exercised.get(each, 0)) for each, times in look.exercised.items())
         cases = max(more, default=0)
         if cases <= 0 and value != getattr(Claims(), claim):

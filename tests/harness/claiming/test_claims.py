@@ -1,5 +1,6 @@
 """`loaderspec claims`: what a loader can promise, found by judging the same runs under many claims."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,18 @@ class Losing(plain_loader.PlainLoader):
     def shard(self) -> list[int]:
         """All but the first."""
         return super().shard()[1:]
+
+
+class Miscounting(plain_loader.PlainLoader):
+    """Says that it has as many steps as its dataset has samples."""
+
+    def __iter__(self) -> Iterator[list[int]]:
+        """Those that there are."""
+        yield from filter(None, super().__iter__())
+
+    def __len__(self) -> int:
+        """Right for one rank and a micro-batch of 1."""
+        return len(self.request.dataset)
 
 
 def found(load: Any, given: dict[str, Any]) -> Findings:
@@ -79,6 +92,17 @@ def test_a_person_is_told_that_it_is_no_promise(padding: Findings) -> None:
     assert '"pad": holds in ' in told
     assert '    when_keeping="pad",  # the rest under drop_last=False is filled up' in text
     assert "\nTHIS IS NOT A PROMISE." in text
+
+
+def test_a_length_that_is_wrong_without_being_claimed_is_not_proposed() -> None:
+    """COUNT-4 looks at it in any case, and what it finds refutes the claim."""
+    source, name = source_of(lambda request: Miscounting(request))
+    with Session(source, name, Options(tier="quick")) as session:
+        result = Findings(Claims())
+        Search(session)._try(result, "length", (True,))
+    (length,) = result.tried
+    assert (False, "COUNT-4-n1,w2,b1,keep") == (length.holds, length.case.id if length.case else "")
+    assert not result.claims.length
 
 
 @pytest.mark.parametrize("claim", ["when_dropping", "when_keeping"])
