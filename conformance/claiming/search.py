@@ -65,7 +65,7 @@ class Tried:
 
 @dataclass
 class Findings:
-    """What was found out: the claims, each value that was tried, and what is violated whatever is claimed."""
+    """What was found out: the claims, each value that was tried, and what is violated with no more than these."""
 
     claims: Claims
     tried: list[Tried] = field(default_factory=list)
@@ -198,6 +198,16 @@ def _nothing_but_limits(claims: Claims) -> Claims:
     if "map" not in claims.datasets:
         raise AdapterError("it reads no map-style dataset; what else a loader can promise is not looked for")
     return Claims(ranks=claims.ranks, without=claims.without, epochs=claims.epochs, aliases=claims.aliases)
+
+
+def unless_claimed(clause: Clause, claims: Claims) -> str:
+    """The claim that is not made, and with which the clause would not bind; "" if it binds whatever else is claimed."""
+    for claim, values in LADDER:
+        if claim == "hooks" or getattr(claims, claim):
+            continue
+        if not any(clause.applies(replace(claims, **{claim: value})) for value in values if value):
+            return claim
+    return ""
 
 
 def made_of(claims: Claims) -> Iterator[tuple[str, Any]]:
