@@ -49,6 +49,18 @@ def unwaited(clause: Clause, scenario: Scenario) -> str:
     )
 
 
+def too_late(clause: Clause, scenario: Scenario) -> str:
+    """What is known of a violation that the time did not suffice to see again."""
+    case = f"{clause.id}-{scenario.code}"
+    return (
+        f"violated once, in {case}, which was not run again in fresh processes before the time limit; "
+        f"look further with --case={case}"
+    )
+
+
+UNSHRUNK = "the time limit was reached before all smaller cases were tried; without it the smallest case may be smaller"
+
+
 def of_nobody(clause: Clause, scenario: Scenario, failure: str) -> str:
     """What is known of a run that failed without any clause being violated by that."""
     case = f"{clause.id}-{scenario.code}"
