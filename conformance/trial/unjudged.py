@@ -65,6 +65,6 @@ def of_nobody(clause: Clause, scenario: Scenario, failure: str) -> str:
     """What is known of a run that failed without any clause being violated by that."""
     case = f"{clause.id}-{scenario.code}"
     return (
-        f"a run failed and no clause says why, so nothing is said about it: in the case {scenario.code} "
-        f"({scenario.describe()}) {failure}; look at it with --case={case}"
+        "a run failed, and no clause of its family says why; if COUNT-7 is violated elsewhere, fix that first: in the "
+        f"case {scenario.code} ({scenario.describe()}) {failure}; look at it with --case={case}"
     )
