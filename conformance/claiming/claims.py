@@ -18,7 +18,7 @@ from conformance.processes.sources import source_of
 from conformance.shapes.shape import Shape
 from conformance.shapes.source import adapter, claims_lines
 from conformance.trial.session import Options, Session
-from conformance.trial.words import printable
+from conformance.trial.words import about, printable
 
 _COLUMNS = 110
 _NO_PROMISE = """\
@@ -49,7 +49,7 @@ def claims(given: argparse.Namespace) -> int:
             path = Path(place_of(given.target) or given.target) if shape is None else beside(given.target, shape)
             print(printable("\n".join(_written(path, given.target, shape, found))))
     except (AdapterError, OSError) as error:
-        print(printable(f"loaderspec: {given.target}: {error}"), file=sys.stderr)
+        print(printable(f"loaderspec: {about(given.target, str(error))}"), file=sys.stderr)
         return EXIT_USAGE
     return EXIT_DONE
 

@@ -143,7 +143,7 @@ def test_an_unknown_clause_names_its_neighbours() -> None:
 
 def test_nonsense_has_no_neighbours() -> None:
     """Where nothing is near, the list of all is named."""
-    with pytest.raises(UnknownClause, match="'[?]'; `loaderspec explain` lists all clauses"):
+    with pytest.raises(UnknownClause, match=r"'\?'; `loaderspec explain` lists all clauses"):
         clause_text("?")
 
 
