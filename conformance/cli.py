@@ -31,7 +31,7 @@ from conformance.trial.clause import named
 from conformance.trial.known import parse_case, read_known
 from conformance.trial.progress import nothing
 from conformance.trial.session import Options, Session
-from conformance.trial.words import printable
+from conformance.trial.words import about, printable
 from conformance.watch import check as check_command
 from conformance.watch import command as watch_command
 
@@ -135,7 +135,7 @@ def _run(given: argparse.Namespace) -> int:
             report = session.report(chosen)
             invalid = session.invalid
     except AdapterError as error:
-        print(printable(f"loaderspec: {given.impl}: {error}"), file=sys.stderr)
+        print(printable(f"loaderspec: {about(given.impl, str(error))}"), file=sys.stderr)
         return EXIT_USAGE
     unwritten = write_files(report, wanted)
     if invalid:
@@ -166,5 +166,7 @@ def _by_pytest(given: argparse.Namespace) -> int:
         for name, value in options.items()
         if value not in (None, False)
     ]
+    # pytest would rewrite what Hypothesis asserts, which is imported already.
+    words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     words += [*(["-k", given.k] if given.k else []), *(["-q"] * given.quiet), *(["-v"] * given.verbose)]
     return int(pytest.main(["--pyargs", "conformance", "-n", given.n, *words]))

@@ -2,7 +2,6 @@
 
 import argparse
 import ast
-import re
 import sys
 import textwrap
 from itertools import groupby
@@ -10,12 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from conformance.claiming.init import EXIT_DONE, EXIT_USAGE, beside, place_of
-from conformance.claiming.search import NOT_LOOKED_FOR, Findings, Search, Tried, made_of
-from conformance.contract import AdapterError
+from conformance.claiming.search import NOT_LOOKED_FOR, Findings, Search, Tried, made_of, unless_claimed
+from conformance.claiming.struck import claims_of_text, struck
+from conformance.claiming.words import literal, refuted
+from conformance.clauses import CLAUSES
+from conformance.contract import AdapterError, Claims
 from conformance.processes.sources import source_of
+from conformance.shapes.shape import Shape
 from conformance.shapes.source import adapter, claims_lines
 from conformance.trial.session import Options, Session
-from conformance.trial.words import printable
+from conformance.trial.words import about, printable
 
 _COLUMNS = 110
 _NO_PROMISE = """\
@@ -43,17 +46,25 @@ def claims(given: argparse.Namespace) -> int:
             shape = session.origin.shape
         print(printable("\n".join(shown(found, name, given.tier))))
         if given.write:
-            holds = dict(made_of(found.claims))
             path = Path(place_of(given.target) or given.target) if shape is None else beside(given.target, shape)
-            text = rewritten(path, holds) if path.exists() else ""
-            if not text and shape is not None:
-                text = adapter(shape, place_of(given.target), holds)
-            path.write_text(text, encoding="utf-8")
-            print(f"written to {path}")
+            print(printable("\n".join(_written(path, given.target, shape, found))))
     except (AdapterError, OSError) as error:
-        print(printable(f"loaderspec: {given.target}: {error}"), file=sys.stderr)
+        print(printable(f"loaderspec: {about(given.target, str(error))}"), file=sys.stderr)
         return EXIT_USAGE
     return EXIT_DONE
+
+
+def _written(path: Path, target: str, shape: Shape | None, found: Findings) -> list[str]:
+    """Write the claims into an adapter that is there, or one with them; the lines that say what was done."""
+    holds, before = dict(made_of(found.claims)), Claims()
+    if path.exists() or shape is None:
+        before = claims_of_text(assignment(path).value)
+        text = rewritten(path, holds)
+    else:
+        text = adapter(shape, place_of(target), holds)
+    path.write_text(text, encoding="utf-8")
+    gone = (_wrapped("taken out        ", f"{claim}: {why}") for claim, why in struck(before, found))
+    return ["", f"written to {path}", *(line for lines in gone for line in lines)]
 
 
 def shown(found: Findings, name: str, tier: str) -> list[str]:
@@ -61,9 +72,13 @@ def shown(found: Findings, name: str, tier: str) -> list[str]:
     lines = [f"what {name} could claim", ""]
     for claim, tried in groupby((each for each in found.tried if not each.skipped), lambda each: each.claim):
         lines += _wrapped(f"{claim:<17}", "; ".join(map(_told, tried)))
-    if found.always:
-        lines += ["", "violated whatever is claimed"]
-        lines += [line for case in found.always for line in _wrapped(f"  {case.clause:<15}", refuted(case))]
+    heads: dict[str, list[str]] = {}
+    for case in found.always:
+        claim = unless_claimed(CLAUSES[case.clause], found.claims)
+        head = f"violated where {claim} is not claimed" if claim else "violated whatever is claimed"
+        heads.setdefault(head, []).extend(_wrapped(f"  {case.clause:<15}", refuted(case)))
+    for head in sorted(heads, key=lambda head: "where" in head):
+        lines += ["", head, *heads[head]]
     reasons: dict[str, list[str]] = {}
     for each in found.tried:
         if each.skipped:
@@ -81,7 +96,7 @@ def _wrapped(head: str, text: str) -> list[str]:
 
 
 def _told(tried: Tried) -> str:
-    value = f'"{tried.value}"' if isinstance(tried.value, str) else str(tried.value)
+    value = literal(tried.value)
     if tried.holds:
         return f"{value}: holds in {tried.cases} cases" if tried.cases else f"{value}: holds"
     if tried.reason.startswith("not found out"):
@@ -89,22 +104,21 @@ def _told(tried: Tried) -> str:
     return f"{value}: no, {refuted(tried.case) if tried.case else tried.reason}"
 
 
-def refuted(case: Any) -> str:
-    """``PART-1-n1,w2,b1,keep: rank 1: 0 <- sample 0 again``."""
-    delivered = case.finding.delivered
-    pointed = next((line for line in delivered if "<-" in line), delivered[0] if delivered else case.finding.expected)
-    return f"{case.id}: {re.sub(' +', ' ', pointed)}"
-
-
 def rewritten(path: Path, claims: dict[str, Any]) -> str:
     """The text of an adapter with other claims. AdapterError if it has no `claims = ...` of its own."""
+    written = assignment(path)
+    lines = path.read_text(encoding="utf-8").split("\n")
+    lines[written.lineno - 1 : written.end_lineno] = claims_lines(claims)
+    return "\n".join(lines)
+
+
+def assignment(path: Path) -> ast.Assign | ast.AnnAssign:
+    """Where an adapter says what it claims. AdapterError if it has no `claims = ...` of its own."""
     if path.suffix != ".py" or not path.is_file():
         raise AdapterError(f"{path} is no file of an adapter; put the claims where they belong by hand")
-    text = path.read_text(encoding="utf-8")
-    lines = text.split("\n")
-    for each in ast.parse(text).body:
-        target = each.targets[0] if isinstance(each, ast.Assign) else getattr(each, "target", None)
-        if isinstance(target, ast.Name) and target.id == "claims":
-            lines[each.lineno - 1 : each.end_lineno] = claims_lines(claims)
-            return "\n".join(lines)
+    for each in ast.parse(path.read_text(encoding="utf-8")).body:
+        targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
+        is_claims = isinstance(targets[0], ast.Name) and targets[0].id == "claims"
+        if isinstance(each, ast.Assign | ast.AnnAssign) and is_claims:
+            return each
     raise AdapterError(f"{path} has no `claims = ...` at its top; put the claims where they belong by hand")

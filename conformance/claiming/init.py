@@ -10,7 +10,7 @@ from conformance.processes.sources import source_of
 from conformance.shapes.shape import Shape, claims_of
 from conformance.shapes.source import adapter, unfilled
 from conformance.trial.session import Options, Session
-from conformance.trial.words import printable
+from conformance.trial.words import about, printable
 
 EXIT_DONE, EXIT_USAGE = 0, 4
 _SEEN = ("when_dropping", "when_keeping")
@@ -31,7 +31,7 @@ def init(given: argparse.Namespace) -> int:
             raise AdapterError(f"{path} is there already; give another file with --to=FILE, or remove it")
         path.write_text(adapter(shape, place_of(given.target), claims), encoding="utf-8")
     except (AdapterError, OSError) as error:
-        print(printable(f"loaderspec: {given.target}: {error}"), file=sys.stderr)
+        print(printable(f"loaderspec: {about(given.target, str(error))}"), file=sys.stderr)
         return EXIT_USAGE
     print(f"{path} is written. Read its claims, then judge it: loaderspec run {path}")
     if shape.open:

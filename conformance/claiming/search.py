@@ -35,7 +35,8 @@ LADDER: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("end_of_epoch", ("next", "empty")),
     ("elastic", (True,)),
 )
-# A claim whose clause looks at a loader without it as well, and then asks for more: every case of it could refute it.
+# A claim whose clause looks at a loader without it as well, and then asks for more: every case of it could refute it,
+# and what it finds without the claim refutes it too.
 _OWN_CLAUSE = {"length": "COUNT-4"}
 # What nobody can find out by looking: whether a loader is meant to do it at all, or whether time may decide.
 _OF_CHAPTER_11 = ("batches", "oversized", "stream_shuffle", "subsets", "mixtures")
@@ -64,7 +65,7 @@ class Tried:
 
 @dataclass
 class Findings:
-    """What was found out: the claims, each value that was tried, and what is violated whatever is claimed."""
+    """What was found out: the claims, each value that was tried, and what is violated with no more than these."""
 
     claims: Claims
     tried: list[Tried] = field(default_factory=list)
@@ -143,7 +144,12 @@ class Search:
 
     def _judged(self, before: Claims, claim: str, value: Any, wanted: Claims) -> Tried:
         usual, look = self._look(before), self._look(wanted)
-        new = [clause for clause in look.violated if clause not in usual.violated and CLAUSES[clause].level == "MUST"]
+        own = _OWN_CLAUSE.get(claim)
+        new = [
+            clause
+            for clause in look.violated
+            if (clause not in usual.violated or clause == own) and CLAUSES[clause].level == "MUST"
+        ]
         if new:
             first = min(new, key=lambda clause: (CLAUSES[clause].applies(before), CLAUSES[clause].number))
             case = self._case(look, CLAUSES[first])
@@ -156,7 +162,6 @@ class Search:
             return Tried(claim, value, False, reason=reason)
         if claim == "workers" and not self._has_read_elsewhere():
             return Tried(claim, value, False, reason="it was asked for workers, and read everything by itself")
-        own = _OWN_CLAUSE.get(claim)
         more = (times - (0 if each == own else usual.exercised.get(each, 0)) for each, times in look.exercised.items())
         cases = max(more, default=0)
         if cases <= 0 and value != getattr(Claims(), claim):
@@ -193,6 +198,16 @@ def _nothing_but_limits(claims: Claims) -> Claims:
     if "map" not in claims.datasets:
         raise AdapterError("it reads no map-style dataset; what else a loader can promise is not looked for")
     return Claims(ranks=claims.ranks, without=claims.without, epochs=claims.epochs, aliases=claims.aliases)
+
+
+def unless_claimed(clause: Clause, claims: Claims) -> str:
+    """The claim that is not made, and with which the clause would not bind; "" if it binds whatever else is claimed."""
+    for claim, values in LADDER:
+        if claim == "hooks" or getattr(claims, claim):
+            continue
+        if not any(clause.applies(replace(claims, **{claim: value})) for value in values if value):
+            return claim
+    return ""
 
 
 def made_of(claims: Claims) -> Iterator[tuple[str, Any]]:

@@ -1,7 +1,10 @@
 """One pytest item a clause in a library's own tests: `parametrize_with_clauses`, as scikit-learn's users know it."""
 
 import atexit
+import sys
 from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,6 +20,8 @@ class SharedSession:
 
     def __init__(self, implementation: Any, claims: Mapping[str, Any] | None, options: Options) -> None:
         self.source, self.name = source_of(implementation, claims)
+        # A name stands for a loader with its own claims.
+        self.spec = found_by(implementation) if claims is None else ""
         self.options = options
         self._session: Session | None = None
 
@@ -24,7 +29,7 @@ class SharedSession:
     def session(self) -> Session:
         """The session. AdapterError if the adapter can't be used."""
         if self._session is None:
-            self._session = Session(self.source, self.name, self.options)
+            self._session = Session(self.source, self.spec or self.name, self.options)
             atexit.register(self._session.close)
         return self._session
 
@@ -53,7 +58,32 @@ class ClauseCheck:
         if outcome.status == "KNOWN":
             pytest.xfail(outcome.note)
         if outcome.fails(session.options.strict):
-            pytest.fail(block(outcome, session.name), pytrace=False)
+            # The run that replays the case writes its script.
+            pytest.fail(block(outcome, self.shared.spec, is_written=False), pytrace=False)
+
+
+def found_by(implementation: Any) -> str:
+    """What `--impl` finds an object by from the folder the person stands in; "" if by nothing."""
+    if isinstance(implementation, str):
+        return implementation
+    if isinstance(implementation, ModuleType):
+        return _place_of(implementation)
+    name = getattr(implementation, "__name__", "")
+    module = sys.modules.get(getattr(implementation, "__module__", None) or "")
+    if module is None or getattr(module, name, None) is not implementation:
+        return ""
+    place = _place_of(module)
+    return f"{place}:{name}" if place else ""
+
+
+def _place_of(module: ModuleType) -> str:
+    """The name of a module, or the path of its file where pytest alone would find the name."""
+    name, here = module.__name__, Path.cwd()
+    file = Path(getattr(module, "__file__", None) or "")
+    is_alone = "." not in name and not hasattr(module, "__path__")
+    if is_alone and here in file.parents and file.suffix == ".py":
+        return name if file.parent == here and name != "__main__" else str(file.relative_to(here))
+    return "" if name == "__main__" else name
 
 
 def parametrize_with_clauses(

@@ -25,6 +25,7 @@ from conformance.trial.known import parse_case, read_known
 from conformance.trial.outcome import Outcome
 from conformance.trial.progress import Shows, nothing
 from conformance.trial.session import Options, Session
+from conformance.trial.words import about
 
 SESSION = pytest.StashKey[Session]()
 
@@ -118,7 +119,7 @@ def _start(config: pytest.Config, controls: bool) -> None:
         source = SpawnedSource(config.getoption("loaderspec_impl"), HASH_SEEDS[:1] if controls else HASH_SEEDS)
         ours = Session(source, source.implementation, options, _shown(config, source.implementation, options.tier))
     except AdapterError as error:
-        raise pytest.UsageError(f"--impl={config.getoption('loaderspec_impl')}: {error}") from error
+        raise pytest.UsageError(f"--impl={about(config.getoption('loaderspec_impl'), str(error))}") from error
     config.stash[SESSION] = ours
     plugin_report.attach(config, ours)
     if ours.invalid:

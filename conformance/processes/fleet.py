@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from conformance.contract import AdapterError, Claims
 from conformance.processes import seen
 from conformance.processes.busy import Extension
-from conformance.processes.hangs import Hangs
+from conformance.processes.hangs import Hangs, TimeIsOver
 from conformance.processes.origin import Origin
 from conformance.processes.own_errors import Broken, Unusable, raise_broken
 from conformance.processes.sources import END_SECONDS, START_SECONDS, Source, Zygote, connection, pair
@@ -69,7 +69,10 @@ class Lane:
 
         `shift` = 1 uses other processes, with the other hash seed. The run of a rank that hangs or dies is a Failure.
         `patience` is that for the whole, `stage` that for each stage of a run that tells of them (`alive.py`).
+        TimeIsOver if the whole run came to its end before that.
         """
+        if time.monotonic() > self.fleet.hangs.end:
+            raise TimeIsOver
         tasks = self.fleet.with_process_group(tasks)
         places = [((rank + shift) % len(self.fleet.zygotes), 2 * rank + shift) for rank in range(len(tasks))]
         for zygote in sorted({zygote for zygote, _ in places}):
@@ -80,11 +83,16 @@ class Lane:
             # A member that died between two tasks shows at the answer, like one that dies in this one.
             with contextlib.suppress(OSError):
                 member.orders.send([task])
-        answers = self._answers(members, self.patience if patience is None else patience, stage)
+        try:
+            answers = self._answers(members, self.patience if patience is None else patience, stage)
+        except TimeIsOver:
+            for key in {key for key, value in self._members.items() if value in members}:
+                self._end(key, 0.0)
+            raise
         return tuple(self._answer(member, task, answers) for member, task in zip(members, tasks, strict=True))
 
     def _answers(self, members: Sequence[_Member], patience: float, stage: float | None) -> dict[Connection, Any]:
-        """What each member answers in time; None for one that ended."""
+        """What each member answers in time; None for one that ended. TimeIsOver where there was less time than that."""
         hangs, began, waits = self.fleet.hangs, time.monotonic(), 0.0
         last = began + patience
         answers: dict[Connection, Any] = {}
@@ -97,7 +105,9 @@ class Lane:
         deadline = until(patience if stage is None else stage)
         late: Extension | None = None
         while waiting:
-            ready = wait(list(waiting), max(0.0, deadline - time.monotonic()))
+            ready = wait(list(waiting), max(0.0, min(deadline, hangs.end) - time.monotonic()))
+            if not ready and hangs.end < deadline:
+                raise TimeIsOver
             if not ready:
                 late = late or Extension([each.pid for each in members if each.orders in waiting], self.patience)
                 if not (more := late.more()):

@@ -4,12 +4,17 @@ The first two are waited for with the whole patience. After that most waiting is
 does while cases are looked for; whatever is reported in the end has hung for the whole patience, in new processes.
 """
 
+import math
 import threading
 from dataclasses import dataclass, field
 
 _WAITED_FOR = 2
 _PART, _LEAST = 0.2, 2.0  # of the patience; seconds
 _SLOWER = 4  # times as long as the slowest run that ended
+
+
+class TimeIsOver(Exception):
+    """The time of the whole run came to its end during a task, of which nothing is known therefore."""
 
 
 @dataclass
@@ -23,6 +28,8 @@ class Hangs:
     # How often a smaller case that hangs was looked for, and one was confirmed.
     searches: int = 0
     confirmed: int = 0
+    # When the whole run must have come to its end, by the monotonic clock.
+    end: float = math.inf
     _noting: threading.Lock = field(default_factory=threading.Lock)
 
     def note(self, seconds: float, hung: bool, waits: float = 0.0) -> None:

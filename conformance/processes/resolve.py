@@ -20,6 +20,7 @@ from conformance.bridge import implementation as bridge
 from conformance.contract import OFFERS, AdapterError, Claims, Implementation, parse_claims
 from conformance.peers import BUILT_IN
 from conformance.processes import poptorch_shape
+from conformance.processes.near_misses import hint_of, refuse_near_misses
 from conformance.shapes import source
 from conformance.shapes.shape import Shape, claims_of, shape_of
 
@@ -104,8 +105,8 @@ def _served(name: str, found: Any) -> Implementation:
         load = found
     if not callable(load):
         raise AdapterError(
-            f"{name} has no load(request), no submodule 'loaderspec' that has one, and no Options and DataLoader of "
-            f"PopTorch's shape{_offered(name, found)}"
+            f"{name} has no load(request){hint_of('load', found)}, no submodule 'loaderspec' that has one, and no "
+            f"Options and DataLoader of PopTorch's shape{_offered(name, found)}"
         )
     return _implementation(name, load, found)
 
@@ -118,6 +119,7 @@ def _is_method(found: Any) -> bool:
 
 def _of_shape(name: str, found: Any, shape: Shape) -> Implementation:
     """An implementation whose adapter is written for it, from the names of its parameters."""
+    refuse_near_misses(name, found)
     own = getattr(found, "claims", {})
     claims = {**claims_of(shape), **(own if isinstance(own, dict) else {})}
     scope: dict[str, Any] = {shape.called: found}
@@ -147,6 +149,7 @@ def _no_loader(request: Any) -> Any:
 
 
 def _implementation(name: str, load: Callable[..., Any], holder: Any) -> Implementation:
+    refuse_near_misses(name, holder)
     known = getattr(holder, "known_failures", {})
     if not isinstance(known, dict):
         raise AdapterError(
@@ -168,7 +171,9 @@ def _offers(name: str, claims: Claims, holder: Any) -> dict[str, Callable[..., A
         for function in offer.needs:
             if function not in offers:
                 mend = "write that function, or withdraw the claim"
-                raise AdapterError(f"{name} claims {claim}, but has no function {function}; {mend}")
+                raise AdapterError(
+                    f"{name} claims {claim}, but has no function {function}{hint_of(function, holder)}; {mend}"
+                )
         for named, function in offer.for_value.items():
             if function not in offers and named in (value if isinstance(value, tuple) else (value,)):
                 mend = f'write that function, or withdraw "{named}"'

@@ -69,10 +69,10 @@ def what_is_in_the_way(path: Path) -> str:
     return "" if os.access(path if path.exists() else folder, os.W_OK) else "it is not writable"
 
 
-def block(outcome: Outcome, implementation: str) -> str:
-    """The failure block, or the one sentence that says what is amiss."""
+def block(outcome: Outcome, implementation: str, is_written: bool = True) -> str:
+    """The failure block, or the one sentence that says what is amiss. `is_written`: its script is."""
     if outcome.case is not None:
-        return failure_block(outcome.case, implementation)
+        return failure_block(outcome.case, implementation, is_written)
     # Behind the sentence there may be a traceback.
     sentence, *lines = f"{outcome.clause} {outcome.status}  {outcome.note}".split("\n")
     text = textwrap.fill(sentence, COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

@@ -7,12 +7,15 @@ is a heading `### PART-1`, then a line `**MUST.** <sentence>`, then its example,
 import difflib
 import re
 import textwrap
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal, cast
+
+from conformance.contract import CHOICES, LIMITS, VALUES, Claims
 
 Level = Literal["MUST", "SHOULD"]
 WIDTH = 100
@@ -81,9 +84,28 @@ def clause_text(clause_id: str) -> ClauseText:
     texts = clause_texts()
     if clause_id.upper() in texts:
         return texts[clause_id.upper()]
-    near = difflib.get_close_matches(clause_id.upper(), texts, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"the first is {next(iter(texts))}."
-    raise UnknownClause(f"there is no clause {clause_id!r}; {hint} All ids stand in specs/README.md")
+    raise UnknownClause(f"there is no clause {clause_id!r}; {_meant(clause_id, list(texts))}")
+
+
+def _meant(asked: str, ids: Sequence[str]) -> str:
+    """What somebody may have meant who asks for a clause that there is not."""
+    name, _, _ = asked.upper().partition("-")
+    chapters = list(dict.fromkeys(each.partition("-")[0] for each in ids))
+    if name in chapters:
+        mine = [each for each in ids if each.startswith(f"{name}-")]
+        return f"those of {name} are {mine[0]} to {mine[-1]}"
+    claims = [field.name for field in fields(Claims)]
+    if asked in claims:
+        return f'{asked} is a claim: what it means stands in specs/README.md, "Claims"'
+    owners = [each for each, values in {**VALUES, **CHOICES, **LIMITS}.items() if asked in values]
+    if owners:
+        told = " and ".join(owners)
+        return f'{asked} is a value of {told}: what it means stands in specs/README.md, "Claims"'
+    near = difflib.get_close_matches(asked.upper(), chapters, n=1, cutoff=0.8)
+    near = near or difflib.get_close_matches(asked.upper(), ids, n=3, cutoff=0.6)
+    near = near or difflib.get_close_matches(asked, claims, n=1, cutoff=0.8)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    return f"{hint}`loaderspec explain` lists all clauses, and specs/README.md the claims"
 
 
 def parse(chapter_file: str, content: str) -> list[ClauseText]:

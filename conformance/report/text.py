@@ -37,10 +37,13 @@ _COLOURS = {"HOLDS": "32", "VIOLATED": "31", "KNOWN": "33", "NOT EXERCISED": "31
 _COUNTED = ("HOLDS", "VIOLATED", "VIOLATED (SHOULD)", "KNOWN", "NOT EXERCISED", "INVALID", "NOT CLAIMED")
 
 
-def failure_block(case: Case, implementation: str) -> str:
-    """A violated clause with its smallest case, for a person: what was expected, what came, why, and how to see it."""
+def failure_block(case: Case, implementation: str, is_written: bool = True) -> str:
+    """A violated clause with its smallest case, for a person: what was expected, what came, why, and how to see it.
+
+    There is no command where `implementation`, the word for `--impl`, is "". `is_written`: its script is, if any.
+    """
     head = _header(case)
-    commands = [_field(name, _command(words)) for name, words in _commands(case, implementation).items()]
+    commands = [_field(name, _command(words)) for name, words in _commands(case, implementation, is_written).items()]
     room = BLOCK_LINES - len(head) - sum(map(len, commands))
     wanted = min(_LEAST_DELIVERED, len(case.finding.delivered))
     words = next((words for words in _wordings(case) if sum(map(len, words)) + wanted <= room), _shortest(case))
@@ -154,9 +157,12 @@ def _title(level: Level) -> str:
     return "VIOLATED" if level == "MUST" else "VIOLATED (SHOULD)"
 
 
-def _commands(case: Case, implementation: str) -> dict[str, list[str]]:
+def _commands(case: Case, implementation: str, is_written: bool) -> dict[str, list[str]]:
+    # What no name stands for can't be asked for in another process.
+    if not implementation:
+        return {}
     script = ["python", shlex.quote(f"{REPRO_FOLDER}/{case.id}.py")]
-    reproduce = {"reproduce": script} if has_script(case, implementation) else {}
+    reproduce = {"reproduce": script} if is_written and has_script(case, implementation) else {}
     options = [f"--impl={shlex.quote(implementation)}", f"--case={shlex.quote(case.id)}"]
     return {**reproduce, "replay": [f"pytest {_suite()}", *options]}
 

@@ -6,14 +6,17 @@ processes, and only what shows there as well is reported.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from math import inf
 from typing import Any
 
 from hypothesis.errors import NoSuchExample
 
 from conformance.contract import Claims
 from conformance.processes.fleet import Fleet, Lane
+from conformance.processes.hangs import TimeIsOver
 from conformance.trace import Scenario, Trace
 from conformance.trial.clause import CLAUSES, Clause, Verdict
 from conformance.trial.drawing import draw, find
@@ -35,8 +38,8 @@ _CONFIRMATIONS = 4
 class Campaign:
     """The runs and verdicts of one family, by its name, against one fleet.
 
-    `examples`: how many scenarios are drawn, if not as many as the family says for the tier. Once `is_over`, nothing
-    more is tried, and what was found is confirmed. `shows` is told how far it is.
+    `examples`: how many scenarios are drawn, if not as many as the family says for the tier. `left` says how many
+    seconds there still are for trying; after that what was found is confirmed. `shows` is told how far it is.
     """
 
     def __init__(
@@ -47,7 +50,7 @@ class Campaign:
         tier: Tier,
         seed: int = 0,
         examples: int | None = None,
-        is_over: Callable[[], bool] = lambda: False,
+        left: Callable[[], float] = lambda: inf,
         shows: Shows = nothing,
     ) -> None:
         self.fleet = fleet
@@ -55,7 +58,7 @@ class Campaign:
         self.family: Family[Any] = FAMILIES[family]
         self.tier = tier
         self.seed = seed
-        self.is_over = is_over
+        self.left = left
         self.shows = shows
         self.clauses = [clause for clause in family_clauses(family, claims) if clause.id not in fleet.beyond]
         self._examples = self.family.examples.get(tier.name, 0) if examples is None else examples
@@ -90,20 +93,33 @@ class Campaign:
         if not self.clauses:
             return result, violated
         found = self.tried()
-        tried = self.family.few(self.fleet.lanes[0], self.tier, found)
+        tried = found if self._is_over() else self._few_of(found)
         result.is_short = len(tried) < len(found)
         ahead = self._run_ahead([scenario for scenario in tried if scenario.waits])
         for at, scenario in enumerate(tried):
             self.shows(Progress(self.family.name, at, len(tried), len(self._hung), len(violated)))
-            if scenario not in self._verdicts and (self._has_hung_enough(scenario) or self.is_over()):
-                result.untried += 1
-                continue
-            for clause_id, verdict in self._judge(scenario, ahead.get(scenario)).items():
+            is_new = scenario not in self._verdicts
+            verdicts = {}
+            if not is_new or not (self._has_hung_enough(scenario) or self._is_over()):
+                with suppress(TimeIsOver):
+                    verdicts = self._judge(scenario, ahead.get(scenario))
+            result.untried += not verdicts
+            for clause_id, verdict in verdicts.items():
                 result.exercised[clause_id] += verdict is not None
                 if _news(verdict, known_kinds.get(clause_id, frozenset())):
                     violated.add(clause_id)
         self.shows(Progress(self.family.name, len(tried), len(tried), len(self._hung), len(violated)))
         return result, violated
+
+    def _is_over(self) -> bool:
+        """Whether nothing more may be tried. What has hung is waited for once more, and needs its time."""
+        return self.left() <= (self.fleet.patience if self._hung and not self._again else 0)
+
+    def _few_of(self, found: list[Scenario]) -> Sequence[Scenario]:
+        try:
+            return self.family.few(self.fleet.lanes[0], self.tier, found)
+        except TimeIsOver:
+            return found
 
     def _failure_of_nobody(self) -> tuple[Scenario, str] | None:
         """The smallest scenario of which a run failed that no clause accuses, if it fails in new processes too."""
@@ -111,8 +127,11 @@ class Campaign:
             if scenario in self._hung and self._may_not_confirm():
                 return scenario, self._unowned[scenario]
             self.fleet.renew()
-            with self.fleet.whole_patience():
-                trace = observe(self.fleet.lanes[0], self.family, scenario)
+            try:
+                with self.fleet.whole_patience():
+                    trace = observe(self.fleet.lanes[0], self.family, scenario)
+            except TimeIsOver:
+                return scenario, self._unowned[scenario]
             failure = unowned_failure(self.family, self.claims, trace, self._verdicts_on(trace))
             if failure:
                 return scenario, failure
@@ -136,7 +155,7 @@ class Campaign:
 
         What fails only in a used process may agree by chance in a small case, so larger ones are among the others.
         """
-        smallest = self._smallest(clause, known)
+        smallest = self._smallest(clause, known, result)
         others = sorted(self._violating(clause, known), key=_size)
         spread = others[:: max(1, len(others) // _CONFIRMATIONS)]
         was_known = has_waited = False
@@ -146,7 +165,11 @@ class Campaign:
                     result.unwaited[clause.id] = scenario
                     return
                 has_waited = True
-            case = self._replayed(clause, scenario)
+            try:
+                case = self._replayed(clause, scenario)
+            except TimeIsOver:
+                result.too_late[clause.id] = scenario
+                return
             if case and case.finding.kind in known:
                 # A known failure that is a race shows as one thing, and then as another.
                 was_known = True
@@ -201,10 +224,11 @@ class Campaign:
 
         def one_after_the_other(lane: Lane, mine: list[Scenario]) -> dict[Scenario, Trace]:
             traces: dict[Scenario, Trace] = {}
-            for scenario in mine:
-                traces[scenario] = self.observed(lane, scenario)
-                if traces[scenario].hung:
-                    break
+            with suppress(TimeIsOver):
+                for scenario in mine:
+                    if self._is_over() or any(trace.hung for trace in traces.values()):
+                        break
+                    traces[scenario] = self.observed(lane, scenario)
             return traces
 
         lanes = self.fleet.lanes
@@ -240,7 +264,7 @@ class Campaign:
         """The clause's verdict on a trace, and the trace with whatever else had to be run for it."""
         return verdict_of(self.fleet, self.claims, clause, trace)
 
-    def _smallest(self, clause: Clause, known: frozenset[str]) -> Scenario:
+    def _smallest(self, clause: Clause, known: frozenset[str], result: Result) -> Scenario:
         violating = self._violating(clause, known)
         if self.family.drawn is None:
             return violating[0]
@@ -252,12 +276,23 @@ class Campaign:
 
         def violates(scenario: Scenario) -> bool:
             has_hung_enough = self._hangs.total() >= limit or must_not_wait
-            if scenario not in self._verdicts and (has_hung_enough or self.is_over()):
-                return False
             if self._within(scenario) != scenario:
                 return False
-            return _news(self._judge(scenario)[clause.id], known)
+            if scenario not in self._verdicts and has_hung_enough:
+                return False
+            if scenario not in self._verdicts and self._is_over():
+                result.unshrunk.add(clause.id)
+                return False
+            try:
+                return _news(self._judge(scenario)[clause.id], known)
+            except TimeIsOver:
+                result.unshrunk.add(clause.id)
+                return False
 
+        if self._is_over():
+            # Hypothesis would draw them all again, to be told of each that there is no time.
+            result.unshrunk.add(clause.id)
+            return min(violating, key=_size)
         if is_about_hangs and any(map(self._has_hung_enough, violating)):
             # Nearly everything hangs: none of the few hangs that are left is to be spent on what is larger.
             shorter: Scenario = self.family.smaller(min(violating, key=_size), violates)

@@ -32,6 +32,10 @@ class Result:
     unconfirmed: dict[str, Scenario] = field(default_factory=dict)
     # Violated by a hang, which was not waited for a second time: hangs had taken too long.
     unwaited: dict[str, Scenario] = field(default_factory=dict)
+    # Violated once, and not run again because the time was over.
+    too_late: dict[str, Scenario] = field(default_factory=dict)
+    # Violated in a case for which the time to make it smaller did not suffice.
+    unshrunk: set[str] = field(default_factory=set)
     # How many scenarios were not tried, because others had hung or the time was over.
     untried: int = 0
     # The smallest scenario of which a run failed without any clause saying so, and how it failed.
@@ -48,6 +52,8 @@ def joined(one: Result, other: Result) -> Result:
         {**other.cases, **one.cases},
         {**other.unconfirmed, **one.unconfirmed},
         {**other.unwaited, **one.unwaited},
+        {**other.too_late, **one.too_late},
+        one.unshrunk | other.unshrunk,
         one.untried + other.untried,
         is_short=one.is_short or other.is_short,
     )

@@ -6,11 +6,12 @@ Families run when the first of their clauses is asked for, so that a run of one 
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import prod
+from math import inf, prod
 from typing import Any
 
 from conformance.contract import AdapterError, Claims
 from conformance.processes.fleet import Fleet
+from conformance.processes.hangs import TimeIsOver
 from conformance.processes.origin import Origin
 from conformance.processes.own_errors import SuiteError
 from conformance.processes.sources import Source
@@ -24,9 +25,11 @@ from conformance.trial.outcome import KnownCase, Outcome, Report
 from conformance.trial.progress import Shows, nothing
 from conformance.trial.result import Result, joined
 from conformance.trial.tiers import TIERS, Tier
-from conformance.trial.unjudged import hidden_by, not_again, of_nobody, too_seldom, unwaited
+from conformance.trial.unjudged import UNSHRUNK, hidden_by, not_again, of_nobody, too_late, too_seldom, unwaited
 
 _LONGEST_PATIENCE = 86_400.0
+# After the time limit what was begun may go on for these seconds, and what was found be seen again.
+_AFTER_THE_LIMIT = 3.0
 _LEFT_WITHOUT = {"ranks": 0.5, "drop_last": 0.5, "batch_size": 0.2}
 # Of a run in which the suite itself failed, and of one whose adapter can't be used.
 EXIT_BROKEN, EXIT_INVALID = 3, 4
@@ -36,7 +39,7 @@ EXIT_BROKEN, EXIT_INVALID = 3, 4
 class Options:
     """What a person may choose of a run. `case` replays one case instead of trying anything.
 
-    After `time_limit` seconds nothing more is tried: the run ends with the verdicts so far.
+    After `time_limit` seconds nothing more is tried: the run ends a few seconds later with the verdicts so far.
     """
 
     tier: str = "gate"
@@ -82,6 +85,8 @@ class Session:
         except BaseException:
             self.fleet.close()
             raise
+        # An adapter is looked at in any case.
+        self.fleet.hangs.end = self._began + (options.time_limit or inf) + _AFTER_THE_LIMIT
         self._results: dict[str, Result] = {}
         # The families whose failure that no clause owns was told.
         self._told: set[str] = set()
@@ -134,6 +139,8 @@ class Session:
             return blank
         try:
             return self._outcome(clause, blank)
+        except TimeIsOver:
+            return self._untried(blank)
         except AdapterError as error:
             # Its process is gone, so nothing more can be run.
             self.invalid, self.ended_by = str(error), clause.id
@@ -144,9 +151,8 @@ class Session:
     def _outcome(self, clause: Clause, blank: Outcome) -> Outcome:
         if self.options.case:
             return self._replayed(clause, blank)
-        if self._is_over() and clause.family not in self._results:
-            note = f"not tried: the time limit of {self.options.time_limit:g} s was reached"
-            return replace(blank, status="NOT EXERCISED", note=note)
+        if self._left() <= 0 and clause.family not in self._results:
+            return self._untried(blank)
         stale = self._replay_known(clause)
         if stale:
             return replace(blank, status="INVALID", note=stale)
@@ -154,6 +160,10 @@ class Session:
         if clause.also and family_clauses(clause.also, self.claims):
             result = joined(result, self._result(clause.also))
         return self._judged(clause, result, blank)
+
+    def _untried(self, blank: Outcome) -> Outcome:
+        note = f"not tried: the time limit of {self.options.time_limit:g} s was reached"
+        return replace(blank, status="NOT EXERCISED", note=note)
 
     def report(self, clauses: list[Clause] | None = None) -> Report:
         """The report over these clauses, or over all."""
@@ -186,15 +196,14 @@ class Session:
     def _result(self, family: str) -> Result:
         if family not in self._results:
             campaign = Campaign(
-                self.fleet, self.claims, family, self.tier, self.options.seed, is_over=self._is_over, shows=self.shows
+                self.fleet, self.claims, family, self.tier, self.options.seed, left=self._left, shows=self.shows
             )
             self._results[family] = campaign.run(self.known_kinds_of(family))
         return self._results[family]
 
-    def _is_over(self) -> bool:
-        """Whether the time that the run may take is over."""
-        limit = self.options.time_limit
-        return limit is not None and time.monotonic() - self._began > limit
+    def _left(self) -> float:
+        """The seconds that are left of the time that the run may take."""
+        return self._began + (self.options.time_limit or inf) - time.monotonic()
 
     def known_kinds_of(self, family: str) -> dict[str, frozenset[str]]:
         """The kinds of finding that are tolerated of each clause; known failures of a family are replayed once."""
@@ -269,7 +278,9 @@ class Session:
         known = self._known_cases.get(clause.id, ())
         outcome = replace(blank, exercised=exercised, case=result.cases.get(clause.id), known=known)
         if outcome.case is not None:
-            return replace(outcome, status="VIOLATED")
+            return replace(outcome, status="VIOLATED", note=UNSHRUNK if clause.id in result.unshrunk else "")
+        if clause.id in result.too_late:
+            return replace(outcome, status="NOT EXERCISED", note=too_late(clause, result.too_late[clause.id]))
         if clause.id in result.unconfirmed:
             note = not_again(clause, result.unconfirmed[clause.id])
             return replace(outcome, status="NOT EXERCISED", note=note)

@@ -49,10 +49,22 @@ def unwaited(clause: Clause, scenario: Scenario) -> str:
     )
 
 
+def too_late(clause: Clause, scenario: Scenario) -> str:
+    """What is known of a violation that the time did not suffice to see again."""
+    case = f"{clause.id}-{scenario.code}"
+    return (
+        f"violated once, in {case}, which was not run again in fresh processes before the time limit; "
+        f"look further with --case={case}"
+    )
+
+
+UNSHRUNK = "the time limit was reached before all smaller cases were tried; without it the smallest case may be smaller"
+
+
 def of_nobody(clause: Clause, scenario: Scenario, failure: str) -> str:
     """What is known of a run that failed without any clause being violated by that."""
     case = f"{clause.id}-{scenario.code}"
     return (
-        f"a run failed and no clause says why, so nothing is said about it: in the case {scenario.code} "
-        f"({scenario.describe()}) {failure}; look at it with --case={case}"
+        "a run failed, and no clause of its family says why; if COUNT-7 is violated elsewhere, fix that first: in the "
+        f"case {scenario.code} ({scenario.describe()}) {failure}; look at it with --case={case}"
     )

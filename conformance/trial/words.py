@@ -45,6 +45,11 @@ def joined(words: Container[str], table: Iterable[str]) -> str:
     return "+".join(word for word in table if word in words)
 
 
+def about(name: str, sentence: str) -> str:
+    """``my.py: it hangs``, and ``my.py can't be imported`` as it stands: the name once."""
+    return sentence if sentence.startswith(f"{name} ") else f"{name}: {sentence}"
+
+
 def printable(text: str, but: str = "") -> str:
     """The text for a terminal: what would steer it (ESC and the like) is written out, but for these characters."""
     kept = {"\n", *but}

@@ -94,6 +94,7 @@ def test_a_bad_adapter_gets_a_sentence_from_the_command(
     begun, told = err.splitlines()
     assert ("", f"judging {name}.py: quick, {len(FAMILIES)} families") == (out, begun)
     assert ADAPTERS[name][1] in told
+    assert f"{name}.py: {name}.py" not in told
     assert before == listing(folder)
 
 

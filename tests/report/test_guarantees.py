@@ -47,6 +47,13 @@ def test_only_what_holds_is_promised(status: Status) -> None:
     assert () == guarantees(report((), outcomes, when_keeping="uneven", when_dropping="drop"))
 
 
+def test_a_uniform_shuffle_is_promised_where_many_orders_were_drawn() -> None:
+    """The quick tier sees a coarse bias, and not that there is none."""
+    many = report(("ORDER-12", "ORDER-13"), shuffle="global")
+    assert ("shuffled uniformly over all ranks",) == guarantees(many)
+    assert () == guarantees(dataclasses.replace(many, tier="quick"))
+
+
 def test_unshuffled_promises_say_so() -> None:
     """What was judged without a shuffle is not promised with one."""
     found = guarantees(report(PARTITION, when_keeping="uneven"))

@@ -142,8 +142,8 @@ def test_an_unknown_clause_names_its_neighbours() -> None:
 
 
 def test_nonsense_has_no_neighbours() -> None:
-    """Where nothing is near, the first clause is named."""
-    with pytest.raises(UnknownClause, match=r"the first is BATCH-1\. All ids stand"):
+    """Where nothing is near, the list of all is named."""
+    with pytest.raises(UnknownClause, match=r"'\?'; `loaderspec explain` lists all clauses"):
         clause_text("?")
 
 
@@ -160,3 +160,20 @@ def test_nonsense_has_no_neighbours() -> None:
 def test_marks_are_taken_off(markdown: str, expected: str) -> None:
     """Only marks go; an asterisk that multiplies stays."""
     assert expected == plain(markdown)
+
+
+MEANT = {
+    "PARTS": "did you mean PART? `",
+    "part-99": "those of PART are PART-1 to PART-8",
+    "when_keeping": 'when_keeping is a claim: what it means stands in specs/README.md, "Claims"',
+    "uneven": "uneven is a value of when_dropping and when_keeping: what it means stands in specs/README.md",
+    "nosuch": "`loaderspec explain` lists all clauses, and specs/README.md the claims",
+}
+
+
+@pytest.mark.parametrize("asked", MEANT)
+def test_a_name_that_is_no_clause_leads_on(asked: str) -> None:
+    """A chapter, a number too high, a claim, a value of one, or nothing of ours."""
+    with pytest.raises(UnknownClause) as caught:
+        clause_text(asked)
+    assert str(caught.value).startswith(f"there is no clause {asked!r}; {MEANT[asked]}")

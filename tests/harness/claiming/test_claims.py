@@ -1,17 +1,23 @@
 """`loaderspec claims`: what a loader can promise, found by judging the same runs under many claims."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from conformance.claiming import claims
-from conformance.claiming.search import LADDER, NOT_LOOKED_FOR, Findings, Search
+from conformance.claiming.search import LADDER, NOT_LOOKED_FOR, Findings, Search, Tried, unless_claimed
+from conformance.claiming.struck import struck
+from conformance.claiming.words import refuted
+from conformance.clauses import CLAUSES
 from conformance.cli import main
-from conformance.contract import CHOICES, LIMITS, VALUES, Claims
+from conformance.contract import CHOICES, LIMITS, VALUES, Claims, parse_claims
 from conformance.processes.sources import source_of
 from conformance.shapes.source import MEANINGS
 from conformance.trial import memory
+from conformance.trial.clause import Finding
 from conformance.trial.memory import Memory
 from conformance.trial.session import Options, Session
 from tests.harness import plain_loader
@@ -35,6 +41,18 @@ class Losing(plain_loader.PlainLoader):
     def shard(self) -> list[int]:
         """All but the first."""
         return super().shard()[1:]
+
+
+class Miscounting(plain_loader.PlainLoader):
+    """Says that it has as many steps as its dataset has samples."""
+
+    def __iter__(self) -> Iterator[list[int]]:
+        """Those that there are."""
+        yield from filter(None, super().__iter__())
+
+    def __len__(self) -> int:
+        """Right for one rank and a micro-batch of 1."""
+        return len(self.request.dataset)
 
 
 def found(load: Any, given: dict[str, Any]) -> Findings:
@@ -81,10 +99,50 @@ def test_a_person_is_told_that_it_is_no_promise(padding: Findings) -> None:
     assert "\nTHIS IS NOT A PROMISE." in text
 
 
+def test_a_length_that_is_wrong_without_being_claimed_is_not_proposed() -> None:
+    """COUNT-4 looks at it in any case, and what it finds refutes the claim."""
+    source, name = source_of(lambda request: Miscounting(request))
+    with Session(source, name, Options(tier="quick")) as session:
+        result = Findings(Claims())
+        Search(session)._try(result, "length", (True,))
+    (length,) = result.tried
+    assert (False, "COUNT-4-n1,w2,b1,keep") == (length.holds, length.case.id if length.case else "")
+    assert not result.claims.length
+
+
 @pytest.mark.parametrize("claim", ["when_dropping", "when_keeping"])
 def test_every_policy_is_a_rung_and_has_words(claim: str) -> None:
     """Whatever becomes of a rest can be found out, and be told in the adapter that is written."""
     assert {*dict(LADDER)[claim]} == {*VALUES[claim]} == {*MEANINGS}
+
+
+def test_what_a_claim_would_lift_is_not_violated_whatever_is_claimed() -> None:
+    """RESUME-12 binds a loader that does not claim `resume`, and COUNT-4 any."""
+    assert ["resume", ""] == [unless_claimed(CLAUSES[each], Claims()) for each in ("RESUME-12", "COUNT-4")]
+
+
+def test_what_came_before_a_restart_is_shown_with_what_came_after_it() -> None:
+    """Alone it says nothing. Of other lines at which nothing points, the first will do."""
+    lines = ("before the restart, rank 0: 0", "after it, rank 0: 0 | 1")
+    other = SimpleNamespace(id="ORDER-6-x", finding=Finding("alike", "1", ("epoch 0: 1", "epoch 1: 1"), ""))
+    assert "ORDER-6-x: epoch 0: 1" == refuted(other)
+    case = SimpleNamespace(id="RESUME-12-x", finding=Finding("state-ignored", "1", lines, ""))
+    assert f"RESUME-12-x: {'; '.join(lines)}" == refuted(case)
+
+
+def test_what_is_taken_out_of_an_adapter_is_said_and_why() -> None:
+    """A claim that was refuted, one that was not looked for, one for which a stronger one holds; what stays is not."""
+    before = parse_claims(dict(length=True, resume=True, device=("training",), when_keeping="pad"))
+    after = Findings(Claims(length=True, when_keeping="uneven"))
+    after.tried += [
+        Tried("when_keeping", "uneven", True, 3),
+        Tried("resume", True, False, reason="RESUME-1 was violated once"),
+    ]
+    assert [
+        ('when_keeping="pad"', '"uneven" is stronger, and holds'),
+        ("resume=True", "RESUME-1 was violated once"),
+        ('"training" in device', "it is not looked for; claim it again if the loader is meant to do it"),
+    ] == list(struck(before, after))
 
 
 def test_every_claim_is_looked_for_or_left_to_its_author() -> None:
@@ -146,7 +204,9 @@ def test_claims_are_written_into_an_adapter(
     assert text.startswith(head)
     assert text.endswith(rest)
     assert '    when_keeping="uneven",' in text
-    assert "written to adapter.py" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "written to adapter.py" in out
+    assert 'taken out        when_keeping="drop": "uneven" is stronger, and holds' in out
 
 
 def test_what_has_no_claims_to_replace_is_refused(tmp_path: Path) -> None:

@@ -99,6 +99,13 @@ def test_a_note_is_told_where_failures_are_not(folder: Path, installed: Path) ->
     assert "note: PART-1: this case can't exercise the clause; choose another" in ran.out
 
 
+def test_the_command_in_several_processes_warns_of_nothing_of_its_own(folder: Path, installed: Path) -> None:
+    """Its imports come before pytest's, who can't rewrite their assertions then, and nobody needs that."""
+    words = ("run", runs.PLAIN, "-n", "2", "-k", "PART-1", "--tier=quick")
+    ran = runs.run_command(folder, *words, installed=installed)
+    assert (0, 0) == (ran.code, ran.out.lower().count("warning"))
+
+
 @pytest.mark.deep
 def test_the_list_of_failures_names_the_case(folder: Path, installed: Path, pads: str) -> None:
     """pytest's last lines say what was violated in which case, not the beginning of the block again; with -n 2 too."""

@@ -168,6 +168,12 @@ NOT_FOUND = {
     "known.py": "known_failures in known.py is 'PART-1', but must be a dict of clause id to dict; make it one",
     "unclear.py": "the claim 'shufle' is unknown",
     "harness_package": "harness_package.loaderspec can't be imported: it needs 'no_such_module'",
+    "upper.py": "upper.py has CLAIMS, which is not read; did you mean claims? Rename it, or remove it",
+    "claim.py": "claim.py has claim, which is not read; did you mean claims?",
+    "decode.py": "decode.py has Decode, which is not read; did you mean decode?",
+    "lod.py": "lod.py has no load(request) (it has lod; did you mean load?), no submodule",
+    "trained.py": "trained.py claims loop, but has no function train (it has trian; did you mean train?); write",
+    "upper.py:Mine": "upper.py:Mine has CLAIMS, which is not read; did you mean claims?",
     "": "'' names no implementation; give a name, a module, module:attribute or a .py file",
     ":load": "':load' names no implementation",
     "adapter.py:": "'adapter.py:' names no implementation",
@@ -195,11 +201,23 @@ def test_what_is_no_implementation_gets_a_sentence(spec: str) -> None:
     write("number.py", "load = 7\n")
     write("shaped.py", "class One:\n    def __init__(self, dataset): pass\nclass Two(One):\n    pass\n")
     write("known.py", ADAPTER + "known_failures = 'PART-1'\n")
+    write("upper.py", f"{ADAPTER.replace('claims', 'CLAIMS')}class Mine:\n    CLAIMS, load = {{}}, print\n")
+    write("claim.py", ADAPTER.replace("claims", "claim"))
+    write("decode.py", f"{ADAPTER}def Decode(batch): ...\n")
+    write("lod.py", ADAPTER.replace("load", "lod"))
+    write("trained.py", "claims = dict(loop='step')\ndef load(request): ...\ndef trian(): ...\n")
     write("unclear.py", ADAPTER + "claims = dict(shufle='global')\n")
     with pytest.raises(AdapterError) as error:
         resolve(spec)
     assert NOT_FOUND[spec] in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_name_that_is_merely_like_another_is_left_alone() -> None:
+    """What is no dict makes no claims, a helper may be called much as `decode`, and claims may be put together."""
+    write("likes.py", f"CLAIM = 1\n_claims = {{}}\ndef decoder(batch): ...\nKNOWN_CLAIMS = {{}}\n{ADAPTER}")
+    write("parts.py", f"CLAIMS = {{}}\n{ADAPTER}")
+    assert ["pad", "pad"] == [found(each)[2] for each in ("likes.py", "parts.py")]
 
 
 def test_a_class_without_load_is_not_called() -> None:

@@ -1,18 +1,21 @@
 """Loaders that hang: what they cost in seconds of waiting, and that other verdicts do not depend on it."""
 
 import threading
+import time
 from typing import Any
 
 import pytest
 
 from conformance.clauses import CLAUSES
 from conformance.processes.fleet import Fleet
-from conformance.processes.hangs import Hangs
+from conformance.processes.hangs import Hangs, TimeIsOver
 from conformance.processes.sources import source_of
 from conformance.processes.task import Task
+from conformance.trial.campaign import Campaign
 from conformance.trial.outcome import Report
 from conformance.trial.session import Options, Session
 from conformance.trial.tiers import TIERS
+from conformance.trial.unjudged import UNSHRUNK
 from tests.harness import plain_loader
 
 EVERYTHING = dict(
@@ -86,6 +89,38 @@ def test_a_time_limit_ends_a_run_with_the_verdicts_so_far() -> None:
         session._began -= 7200
         assert ("HOLDS", "HOLDS") == (before.status, session.outcome(CLAUSES["PART-2"]).status)
         assert "NOT EXERCISED" == session.outcome(CLAUSES["WORK-1"]).status
+
+
+def test_what_has_hung_is_seen_again_within_the_time_and_not_made_smaller() -> None:
+    """Nothing more is tried once the time that is left is needed for that, and the outcome says so."""
+    source, name = source_of(hangs_everywhere, EVERYTHING)
+    with Session(source, name, Options(tier="quick", patience=PATIENCE, time_limit=3600)) as session:
+        session._left = lambda: PATIENCE / 2  # type: ignore[method-assign]
+        outcome = session.outcome(CLAUSES["COUNT-7"])
+        assert ("VIOLATED", UNSHRUNK, 2) == (outcome.status, outcome.note, session.fleet.hangs.number)
+
+
+def test_what_was_not_seen_again_in_time_is_not_accused() -> None:
+    """It was violated once, and the outcome says in which case."""
+    source, _ = source_of(lambda request: [], dict(when_keeping="uneven"))
+    with Fleet(source, PATIENCE) as fleet:
+        campaign = Campaign(fleet, fleet.claims, "map", TIERS["quick"], examples=5)
+        result, violated = campaign.look({})
+        assert "PART-2" in violated
+        fleet.hangs.end, campaign.left = 0.0, lambda: 0.0
+        campaign.confirm(CLAUSES["PART-2"], frozenset(), result)
+        assert ({}, {"PART-2"}, {"PART-2"}) == (result.cases, {*result.too_late}, result.unshrunk)
+
+
+def test_a_task_is_cut_off_at_the_end_of_a_run() -> None:
+    """Nothing is known of it then: it has not hung."""
+    source, _ = source_of(hangs_everywhere, EVERYTHING)
+    with Fleet(source, 60.0) as fleet:
+        task = Task("tests.harness.trial.staged", None, 0, (0,))
+        fleet.hangs.end = time.monotonic() + 0.01
+        with pytest.raises(TimeIsOver):
+            fleet.lanes[0].run([task])
+        assert (0, {}) == (fleet.hangs.number, fleet.lanes[0]._members)
 
 
 def test_a_stage_has_a_patience_of_its_own() -> None:
