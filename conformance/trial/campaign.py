@@ -18,10 +18,11 @@ from conformance.contract import Claims
 from conformance.processes.fleet import Fleet, Lane
 from conformance.processes.hangs import TimeIsOver
 from conformance.trace import Scenario, Trace
-from conformance.trial.clause import CLAUSES, Clause, Verdict
+from conformance.trial.clause import Clause, Verdict
 from conformance.trial.drawing import draw, find
-from conformance.trial.family import FAMILIES, Family, observe, with_twins
+from conformance.trial.family import FAMILIES, Family, observe
 from conformance.trial.progress import Progress, Shows, nothing
+from conformance.trial.replay import family_clauses, replay, verdict_of
 from conformance.trial.result import Case, Result
 from conformance.trial.tiers import Tier
 from conformance.trial.unowned import unowned_failure
@@ -305,34 +306,8 @@ class Campaign:
         return smallest
 
 
-def verdict_of(fleet: Fleet, claims: Claims, clause: Clause, trace: Trace) -> tuple[Verdict, Trace]:
-    """The clause's verdict on a trace, and the trace with whatever else had to be run for it."""
-    verdict = clause.judge(trace.scenario, claims, trace)
-    if verdict and clause.twin:
-        trace = with_twins(fleet.lanes[0], FAMILIES[clause.family], trace)
-        verdict = clause.judge(trace.scenario, claims, trace)
-    return verdict, trace
-
-
-def replay(fleet: Fleet, claims: Claims, clause: Clause, scenario: Scenario) -> tuple[Case | None, bool]:
-    """Run one scenario in new processes: the case if the clause is violated, and whether it could have been."""
-    fleet.renew()
-    with fleet.whole_patience():
-        verdict, trace = verdict_of(fleet, claims, clause, observe(fleet.lanes[0], FAMILIES[clause.family], scenario))
-    return (Case(clause.id, scenario, verdict[0], trace) if verdict else None), verdict is not None
-
-
 def _news(verdict: Verdict, known: frozenset[str]) -> bool:
     return any(finding.kind not in known for finding in verdict or [])
-
-
-def family_clauses(family: str, claims: Claims) -> list[Clause]:
-    """The clauses that a family judges for these claims, in order."""
-    mine = [each for each in CLAUSES.values() if family in (each.family, each.also) and each.applies(claims)]
-    # Those of another family alone are no reason to try this one: nobody claims what it is about.
-    if all(each.family != family for each in mine):
-        return []
-    return sorted(mine, key=lambda clause: clause.number)
 
 
 def _size(scenario: Scenario) -> tuple[Any, ...]:

@@ -17,12 +17,13 @@ from conformance.processes.own_errors import SuiteError
 from conformance.processes.sources import Source
 from conformance.shapes.source import told_of
 from conformance.trace import Scenario
-from conformance.trial.campaign import Campaign, family_clauses, replay
+from conformance.trial.campaign import Campaign
 from conformance.trial.clause import CLAUSES, Clause
 from conformance.trial.family import FAMILIES
 from conformance.trial.known import Known, parse_known
 from conformance.trial.outcome import KnownCase, Outcome, Report
 from conformance.trial.progress import Shows, nothing
+from conformance.trial.replay import family_clauses, replay
 from conformance.trial.result import Result, joined
 from conformance.trial.tiers import TIERS, Tier
 from conformance.trial.unjudged import UNSHRUNK, hidden_by, not_again, of_nobody, too_late, too_seldom, unwaited

@@ -32,8 +32,8 @@ from conformance.loader.scenario import Scenario
 from conformance.peers import torch_map
 from conformance.processes.fleet import Fleet
 from conformance.processes.sources import SpawnedSource
-from conformance.trial.campaign import family_clauses, verdict_of
 from conformance.trial.family import observe
+from conformance.trial.replay import family_clauses, verdict_of
 from tests.benchmarks.table import aligned, machine
 
 ROOT = Path(__file__).resolve().parents[2]

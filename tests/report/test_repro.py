@@ -15,7 +15,7 @@ from conformance.processes.resolve import resolve
 from conformance.processes.sources import ForkedSource, SpawnedSource
 from conformance.report.repro import script, write
 from conformance.report.script.checks import CHECKS, OF_CONSUMERS, OF_REACH, OF_RESTARTS
-from conformance.trial.campaign import replay
+from conformance.trial.replay import replay
 from conformance.trial.result import Case
 from tests.deep import deep_but_one_of_each
 from tests.report.adapters import FAULTS, Fault

@@ -9,9 +9,9 @@ from conformance.contract import Claims, Implementation, parse_claims
 from conformance.loader import member, starting
 from conformance.processes.task import Task
 from conformance.trace import Epoch, Failure, RankRun, Trace
-from conformance.trial.campaign import family_clauses
 from conformance.trial.clause import Verdict
 from conformance.trial.family import FAMILIES, Family, observe, with_twins
+from conformance.trial.replay import family_clauses
 from tests.known_bad.pool import Pool
 from tests.known_bad.resuming import Resuming
 

@@ -12,7 +12,8 @@ from conformance.contract import Claims, Implementation, parse_claims
 from conformance.loader.scenario import Scenario
 from conformance.processes.fleet import Fleet
 from conformance.processes.sources import ForkedSource
-from conformance.trial.campaign import Campaign, family_clauses, replay
+from conformance.trial.campaign import Campaign
+from conformance.trial.replay import family_clauses, replay
 from conformance.trial.result import Result
 from conformance.trial.tiers import Tier
 from tests.harness import hostile_loaders, plain_loader

@@ -209,7 +209,7 @@ def test_a_known_failure_that_shows_as_another_once_is_still_known(kind: str, un
     scenario = next(iter(FAMILIES["map"].listed(Claims(), TIERS["quick"])))
     case = SimpleNamespace(finding=SimpleNamespace(kind=kind))
     seen: Any = SimpleNamespace(
-        _smallest=lambda clause, known: scenario,
+        _smallest=lambda clause, known, result: scenario,
         _violating=lambda clause, known: [scenario],
         _hung=set(),
         _replayed=lambda clause, scenario: case if kind else None,

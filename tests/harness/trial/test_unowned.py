@@ -12,7 +12,7 @@ from conformance.contract import Claims
 from conformance.processes.resolve import resolve
 from conformance.processes.sources import source_of
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace
-from conformance.trial.campaign import family_clauses
+from conformance.trial.replay import family_clauses
 from conformance.trial.result import Result
 from conformance.trial.session import Options, Session
 from conformance.trial.tiers import TIERS
