@@ -31,6 +31,11 @@ CHANGED = {
     "unshuffled": "without shuffling",
     "singly": "with one device iteration a call",
     "mean": "with averaged gradients",
+    "undisturbed": "with nothing that disturbs it",
+    "first epoch": "its first epoch alone",
+    "once more": "once more",
+    "unbroken": "without a restart",
+    "whole": "without an epoch that is left",
 }
 # The variants that must deliver what the main run delivers. Iterable datasets may come in another order.
 _SAME = ("again", "after", "jump", "random-state", "workers", "synchronous")
