@@ -53,10 +53,7 @@ def matrix_markdown(data: Mapping[str, Any]) -> str:
 def _staleness(found: Matrix) -> list[str]:
     if not found.stale:
         return []
-    everywhere = [clause for clause, names in found.stale.items() if len(names) == len(found.judged)]
-    others = [f"{clause} of {', '.join(names)}" for clause, names in found.stale.items() if clause not in everywhere]
-    told = ([f"of all loaders: {', '.join(everywhere)}"] if everywhere else []) + others
-    return [f"{found.staleness} Stale are {_text('; '.join(told))}."]
+    return [f"{found.staleness} Stale are {_text('; '.join(found.stale_together))}."]
 
 
 def _document(parts: Iterable[str]) -> str:

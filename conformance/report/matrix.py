@@ -73,6 +73,15 @@ class Matrix:
         return {clause: names for clause, names in found.items() if names}
 
     @property
+    def stale_together(self) -> list[str]:
+        """The clauses whose cells are stale of the same loaders, in one sentence each."""
+        together: dict[tuple[str, ...], list[str]] = {}
+        for clause, names in self.stale.items():
+            together.setdefault(tuple(names), []).append(clause)
+        whose = {names: "all loaders" if len(names) == len(self.judged) else ", ".join(names) for names in together}
+        return [f"of {whose[names]}: {', '.join(clauses)}" for names, clauses in together.items()]
+
+    @property
     def staleness(self) -> str:
         """A sentence that says how many cells are stale and how they are judged again, or ""."""
         number = sum(map(len, self.stale.values()))

@@ -46,9 +46,10 @@ def _peers(found: Matrix) -> Html:
 def _staleness(found: Matrix) -> Html:
     if not found.stale:
         return Html()
-    told = [f"{clause}: {', '.join(names)}" for clause, names in found.stale.items()]
     cells = element(
-        "details", element("summary", "Which cells"), element("ul", *(element("li", each) for each in told))
+        "details",
+        element("summary", "Which cells"),
+        element("ul", *(element("li", each) for each in found.stale_together)),
     )
     return element("div", element("p", found.staleness.replace("`", "")), cells, class_="staleness")
 
