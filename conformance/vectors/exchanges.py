@@ -32,15 +32,16 @@ class Scripted:
 
 
 class Samples:
-    """Two samples, and a third one that raises."""
+    """Two samples, and a third one that raises; from -3 on they count from the end."""
 
     def __len__(self) -> int:
         return 3
 
     def __getitem__(self, index: int) -> int:
-        if not 0 <= index < 2:
+        place = index + 3 if -3 <= index < 0 else index
+        if not 0 <= place < 2:
             raise ValueError(f"sample {index} is broken on purpose" if index == 2 else f"there is no sample {index}")
-        return 1000 + index
+        return 1000 + place
 
 
 class _Elements:
@@ -113,6 +114,8 @@ EXCHANGES: tuple[tuple[bool, Play, tuple[str, ...]], ...] = (
     (True, _one, ("{}", "{}", '{"step":[]}')),
     (True, _one, ("{}", "{}", _READ, '{"step":[2,1,1]}')),
     (True, _one, ("{}", "{}", '{"read":[3]}', '{"raised":1}')),
+    (True, _one, ("{}", "{}", '{"read":[-2]}', '{"step":[1]}')),
+    (True, _one, ("{}", "{}", '{"read":[-4]}', '{"raised":1}')),
     (True, _one, ("{}", "{}", '{"read":[2]}', '{"end":true}')),
     (True, _one_after_another, ("{}", "{}", _READ, _STEP, "{}", "{}", _READ, '{"step":[3,4]}')),
     (False, _one_after_another, ("{}", "{}", _READ, _STEP, "{}", "{}", '{"step":[1]}')),

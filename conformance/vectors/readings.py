@@ -36,6 +36,8 @@ def _steps() -> Iterator[Other]:
     factors = {**_PAD, "device_options": True}
     elsewhere = [[[[0, 2]]], [[[1, 0]]]]
     yield "padding of another rank's sample", Scenario(3, 2, replication_factor=2), factors, elsewhere, {}
+    told, strided = "padding before a sample, in strides", {**factors, "layout": "strided"}
+    yield told, Scenario(3, 2, replication_factor=2), strided, elsewhere, {}
     one = Scenario(1)
     yield "one sample, smallest 1: raised", one, {**_UNEVEN, "smallest": 1}, [[]], _RAISED
 
