@@ -77,7 +77,7 @@ def test_a_loader_is_replayed_by_a_word_that_finds_it(tmp_path: Path, monkeypatc
 def test_a_failure_says_how_it_is_replayed(tmp_path: Path, installed: Path) -> None:
     """The command names what can be imported, and there is none for a loader of which the test alone knows."""
     (tmp_path / "test_mine.py").write_text(f"{TESTS}\n\n{BY_NAME}")
-    ran = runs.run(tmp_path, "-m", "pytest", "-q", "-k", "PART-2 and not plain", installed=installed)
+    ran = runs.run(tmp_path, "-m", "pytest", "-q", "-rN", "-k", "PART-2 and not plain", installed=installed)
     assert 2 == ran.out.count("  smallest case   ")
     assert 1 == ran.out.count("replay  ")
     assert "--impl=test_mine:load --case=PART-2-n1,w1,b1,keep" in ran.out
