@@ -9,8 +9,9 @@ from conformance.trial.words import count
 
 
 def epoch_name(group: Group, key: EpochKey) -> str:
-    """``epoch 1``, or ``epoch 2 after restart 1``: the job's number where a sampler tells one that grows, else the how
-    manieth of that start it is.
+    """``epoch 1``, or ``epoch 2 after restart 1``: the job's number where a sampler tells one that grows.
+
+    Elsewhere it is the number within that start.
     """
     if not key[0]:
         return f"epoch {key[1]}"

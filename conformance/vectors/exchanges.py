@@ -4,6 +4,7 @@ They need more than `open`, `iter` and `next`: a start, a stream, two iterators 
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from conformance.bridge.exchange import Exchange
@@ -62,28 +63,19 @@ def _start(exchange: Exchange) -> None:
     introduction_of(exchange)
 
 
-def _one(exchange: Exchange) -> None:
-    next(iter(asked_for(exchange, Samples())))
+def _one(exchange: Exchange, dataset: Callable[[], Any] = Samples) -> None:
+    next(iter(asked_for(exchange, dataset())))
 
 
-def _one_of_a_stream(exchange: Exchange) -> None:
-    next(iter(asked_for(exchange, _Elements())))
-
-
-def _one_after_another(exchange: Exchange) -> None:
-    loader = asked_for(exchange, Samples())
+def _one_after_another(exchange: Exchange, dataset: Callable[[], Any] = Samples) -> None:
+    loader = asked_for(exchange, dataset())
     first = iter(loader)
     next(first)
     del first
     next(iter(loader))
 
 
-def _another_of_a_stream(exchange: Exchange) -> None:
-    loader = asked_for(exchange, _Elements())
-    first = iter(loader)
-    next(first)
-    del first
-    next(iter(loader))
+_one_of_a_stream, _another_of_a_stream = (partial(each, dataset=_Elements) for each in (_one, _one_after_another))
 
 
 def _two_at_once(exchange: Exchange) -> None:
