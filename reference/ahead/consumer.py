@@ -45,8 +45,8 @@ class Consumer:
         self.producers: Producers | None = None
         self.forget: Callable[[], Any] = lambda: None
         self.passes = 0
-        self.failed = False
-        """Whether the last error was the dataset's, after which the producers are as good as before."""
+        self.is_torn = False
+        """Whether something was begun and is not done: an interrupt may come while another one is dealt with."""
         self._reset()
 
     def _reset(self) -> None:
@@ -63,47 +63,54 @@ class Consumer:
 
     def preload(self, epoch: int) -> None:
         """Start the producers, and load as much of the epoch as may be loaded before it is begun."""
+        if self.is_torn:
+            self.close()
         if self.producers is None:
-            self._reset()
-            settings = self.settings
-            self.producers = producers = Producers()
-            # Ends them, too, when nobody refers to this object any more.
-            end = weakref.finalize(self, producers.end)
-            end.atexit = False
-            self.forget = end.detach
-            with self._closing():
+            with self._whole():
+                self._reset()
+                settings = self.settings
+                self.producers = producers = Producers()
+                # Ends them, too, when nobody refers to this object any more.
+                end = weakref.finalize(self, producers.end)
+                end.atexit = False
+                self.forget = end.detach
                 producers.start(self.supply, settings.producers, settings.strategy)
                 self.numbers[0] = epoch
                 self._give_out()
                 if settings.early_preload:
                     # ASYNC-4: the first item fixes the layout, without which no other one can be loaded.
-                    self.load_first(epoch)
+                    self._load_first()
 
     def load_first(self, epoch: int) -> Said | None:
         """Wait until the first place is filled: what was said of it, or None if there is no first place."""
         self.preload(epoch)
-        with self._closing():
-            while self.ring.slots[0].phase is Phase.FILLING or self._is_behind():
-                self._hear()
+        with self._whole():
+            self._load_first()
         return self.said.get(0)
+
+    def _load_first(self) -> None:
+        while self.ring.slots[0].phase is Phase.FILLING or self._is_behind():
+            self._hear()
 
     def _is_behind(self) -> bool:
         """Whether what is to be loaded early was not even ordered yet: nobody continues with it until the next call."""
         return self.settings.early_preload and self.producers is not None and self.producers.is_behind
 
     @contextmanager
-    def _closing(self) -> Iterator[None]:
+    def _whole(self) -> Iterator[None]:
         """Close after an error or an interrupt: what the ring says and what was sent may differ then."""
+        self.is_torn = True
         try:
             yield
         except BaseException:
             self.close()
             raise
+        self.is_torn = False
 
     def begin(self, epoch: int) -> "Pass":
         """Begin an epoch of the loader; what was loaded for another one is thrown away (ASYNC-6)."""
         self.preload(epoch)
-        with self._closing():
+        with self._whole():
             self._begin(epoch)
         self.passes += 1
         return Pass(self, self.passes)
@@ -129,6 +136,7 @@ class Consumer:
             self.ring, answer = self.ring.ask()
             if answer is Content.END:
                 self._give_out()
+                self.is_torn = False
                 raise StopIteration
             if isinstance(answer, int):
                 return self._delivered(self.said.pop(answer), answer)
@@ -141,24 +149,28 @@ class Consumer:
     @property
     def is_used(self) -> bool:
         """Whether anything of the epoch under way was asked for."""
-        return self.ring.next.epoch not in self.ring.offers()
+        return self.is_torn or self.ring.next.epoch not in self.ring.offers()
 
     def close(self) -> None:
-        """End the producers. The next epoch that is begun starts new ones."""
-        producers, self.producers = self.producers, None
+        """End the producers. The next epoch that is begun starts new ones.
+
+        An interrupt may come anywhere in it: what has not ended then is still known, and ended by the next call.
+        """
+        self.is_torn = True
+        self.passes += 1
+        if self.producers is not None:
+            self.producers.end()
+        # LEAK-5: nothing remembers them afterwards.
+        self.forget()
+        self.producers = None
         # Whatever the user still holds stays mapped.
         self._reset()
-        self.passes += 1
-        if producers is not None:
-            try:
-                producers.end()
-            finally:
-                # LEAK-5: nothing remembers them afterwards.
-                self.forget()
+        self.is_torn = False
 
     def _delivered(self, said: Said, slot: int) -> Any:
         if said.failure is not None:
-            self.failed = True
+            # The producers are as good as before.
+            self.is_torn = False
             try:
                 # ASYNC-7: here, after all steps before it, with its own type.
                 raise said.failure.error
@@ -220,23 +232,22 @@ class Pass:
         if consumer is None:
             # WORK-15: the end stays the end.
             raise StopIteration
-        if consumer.passes != self.number:
+        if consumer.passes != self.number or consumer.is_torn:
             # WORK-13: both would be given parts of one epoch.
             raise RuntimeError(
                 "This epoch was left: the loader was iterated again, or terminated, and has one ring for one epoch "
                 "at a time. Go on with the new iterator, or load synchronously."
             )
-        consumer.failed = False
-        is_over = True
+        is_over = consumer.is_torn = True
         try:
             step = consumer.next()
-            is_over = False
+            is_over = consumer.is_torn = False
             return step
         except StopIteration:
             raise
         except BaseException:
             # A death, a time-out, an interrupt: what was under way is lost, and nothing of it may come back.
-            if not consumer.failed:
+            if consumer.is_torn:
                 consumer.close()
             raise
         finally:
