@@ -56,6 +56,7 @@ claims: dict[str, Any] = dict(
     subsets=True,
     mixtures=("first_exhausted", "all_exhausted"),
     loop="step",
+    checkpoints=True,
 )
 
 _MODES = {
@@ -174,10 +175,10 @@ def wrong_order(request: Any) -> DataLoader2:
     return DataLoader2(request.datapipe, reading_service=services)
 
 
-def train(request: Any) -> None:
-    """Train as the request asks."""
-    names = ("loader", "module", "optimizer", "loss", "accumulation", "epochs", "validation")
-    training.train(**{name: getattr(request, name) for name in names})
+def train(request: Any) -> Any:
+    """Train as the request asks; return what resumes it."""
+    names = ("loader", "module", "optimizer", "loss", "accumulation", "epochs", "validation", "stop_after", "state")
+    return training.train(**{name: getattr(request, name) for name in names})
 
 
 def _workers(request: Any) -> MultiProcessingReadingService:

@@ -13,6 +13,7 @@ _ELSEWHERE = (
     "device",
     "launcher",
     "loop",
+    "checkpoints",
     "pipelines",
     "batches",
     "oversized",

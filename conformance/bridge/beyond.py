@@ -22,7 +22,7 @@ BEYOND: Mapping[str, str] = {
     **dict.fromkeys((f"ASYNC-{number}" for number in range(1, 12)), _ASKED),
     **dict.fromkeys((f"DEVICE-{number}" for number in range(1, 15)), _LOADERS),
     **dict.fromkeys((f"LAUNCH-{number}" for number in range(1, 10)), _LOADERS),
-    **dict.fromkeys((f"LOOP-{number}" for number in range(1, 7)), _LOADERS),
+    **dict.fromkeys((f"LOOP-{number}" for number in range(1, 8)), _LOADERS),
     **dict.fromkeys((f"PIPE-{number}" for number in range(1, 21)), _LOADERS),
     **dict.fromkeys((f"GROUP-{number}" for number in range(1, 13)), _CHOSEN),
     **dict.fromkeys((f"STREAM-{number}" for number in range(1, 7)), _CHOSEN),

@@ -41,7 +41,7 @@ _OWN_CLAUSE = {"length": "COUNT-4"}
 # What nobody can find out by looking: whether a loader is meant to do it at all, or whether time may decide.
 _OF_CHAPTER_11 = ("batches", "oversized", "stream_shuffle", "subsets", "mixtures")
 _BY_DESIGN = ("equal_steps", "drops", "sampling", "lookahead")
-_OF_THE_TRAINER = ("device", "launcher", "loop", "pipelines")
+_OF_THE_TRAINER = ("device", "launcher", "loop", "checkpoints", "pipelines")
 NOT_LOOKED_FOR = ("assignment", "asynchronous", "device_options", *_OF_THE_TRAINER, *_OF_CHAPTER_11, *_BY_DESIGN)
 _NEEDED = {"elastic": "resume", "end_of_epoch": "resume"}
 _OF_WORKERS = ("worker_init_fn", "timeout", "persistent_workers")

@@ -41,6 +41,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
             "in_order",
             "equal_steps",
             "subsets",
+            "checkpoints",
         ),
         (False, True),
     ),
@@ -97,6 +98,7 @@ class Claims:
     subsets: bool = False
     mixtures: tuple[str, ...] = ()
     loop: Literal["step", "drop"] | None = None
+    checkpoints: bool = False
     without: tuple[str, ...] = ()
     equal_steps: bool = False
     drops: Literal["per-shard"] | None = None

@@ -16,6 +16,8 @@ def refuse_contradictions(fields: dict[str, Any]) -> None:
             raise AdapterError(
                 f"the claims contradict each other: {name}={fields[name]!r} needs {needed}=True; claim both or neither"
             )
+    if fields.get("checkpoints") and not fields.get("loop"):
+        raise AdapterError("the claims contradict each other: checkpoints needs loop; claim both or neither")
     about_iterables = [name for name in ("iterable_workers", "stream_shuffle") if fields.get(name)]
     about_iterables += ["the hook 'set_epoch'"] if "set_epoch" in fields.get("hooks", ()) else []
     if about_iterables and "iterable" not in fields.get("datasets", ("map",)):

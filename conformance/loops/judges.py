@@ -1,6 +1,6 @@
 """Chapter 12: decides whether a training loop takes from its loader, and makes of it, what it owes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from conformance.contract import Claims
@@ -8,11 +8,16 @@ from conformance.loops.passes import TOLERANCE, Pass, groups_of, is_mean, mean_o
 from conformance.loops.scenario import LoopScenario
 from conformance.trace import RankRun, Trace
 from conformance.trial.clause import Finding, Judge, Verdict, clause
+from conformance.trial.words import count
 
 
-def loop(clause_id: str, floor: int) -> Callable[[Judge], Judge]:
-    """Register a judge of chapter 12, owed where a loop is claimed."""
-    return clause(clause_id, family="loop", applies=lambda claims: bool(claims.loop), floor=floor, dataset="none")
+def loop(clause_id: str, floor: int, resumes: bool = False) -> Callable[[Judge], Judge]:
+    """Register a judge of chapter 12, owed where a loop is claimed, and where it must one that `resumes`."""
+
+    def applies(claims: Claims) -> bool:
+        return bool(claims.loop) and (claims.checkpoints or not resumes)
+
+    return clause(clause_id, family="loop", applies=applies, floor=floor, dataset="none")
 
 
 def _rank(trace: Trace) -> RankRun:
@@ -123,6 +128,59 @@ def validation_leaves_no_trace(scenario: LoopScenario, claims: Claims, trace: Tr
                 why = f"samples from {scenario.samples} on are for validation alone"
                 return [Finding("trained-on-validation", "no gradient of the validation", seen, why)]
     return []
+
+
+@loop("LOOP-7", floor=10, resumes=True)
+def resumes_as_if_never_stopped(scenario: LoopScenario, claims: Claims, trace: Trace) -> Verdict:
+    """A job that is stopped anywhere, and resumed, makes the steps of one that was not, and ends with its weights."""
+    stopped = trace.variant("stopped")
+    if stopped is None or not _was_read(scenario, trace):
+        return None
+    lives = [run.ranks[0] for run in (stopped, trace.variant("resumed")) if run]
+    failure = next((rank.failure for rank in lives if rank.failure), None)
+    if failure:
+        expected = "it returns its state when it is stopped, and resumes from it"
+        return [Finding("failed", expected, (failure.sentence(),), "the same request was met without a stop")]
+    trained = sum(value.name == "training" for value in lives[0].values)
+    if trained > scenario.latest_stop:
+        seen = (f"it was trained on {trained} micro-batches",)
+        return [Finding("not-stopped", f"after {scenario.latest_stop} at most it is stopped", seen, "it was asked to")]
+    owed, made = _steps(_rank(trace)), [_steps(rank) for rank in lives]
+    return _other_steps(owed, made) or _other_weights(_rank(trace), lives[-1])
+
+
+def _steps(rank: RankRun) -> list[tuple[float, ...]]:
+    return [value.numbers for value in rank.values if value.name == "step"]
+
+
+def _other_steps(owed: list[tuple[float, ...]], made: list[list[tuple[float, ...]]]) -> list[Finding]:
+    """The first step that is not the one of a job that was not stopped."""
+    found = [each for life in made for each in life]
+    for at in range(max(len(owed), len(found))):
+        expected = f"step {at}: {told(owed[at])}" if at < len(owed) else f"{count(len(owed), 'step')} in all"
+        if at < min(len(owed), len(found)) and _alike(owed[at], found[at]):
+            continue
+        life = "before the stop" if at < len(made[0]) else "after it"
+        seen = f"step {at}, {life}: {told(found[at])}" if at < len(found) else f"no step {at}"
+        why = "a stop that the optimizer notices changes what is trained"
+        return [Finding("other-steps", f"as without a stop, {expected}", (seen,), why)]
+    return []
+
+
+def _other_weights(whole: RankRun, last: RankRun) -> list[Finding]:
+    owed, found = whole.value("weights"), last.value("weights")
+    if owed is None or found is None or _alike(owed.numbers, found.numbers):
+        return []
+    at = next(at for at, pair in enumerate(zip(owed.numbers, found.numbers, strict=True)) if not _alike(*zip(pair)))
+    expected = f"the weights of a job that was not stopped: {owed.numbers[at]:.4g} for sample {at}"
+    why = "the same steps were made: the module's or the optimizer's state was not saved, or not loaded"
+    return [Finding("other-weights", expected, (f"{found.numbers[at]:.4g} for sample {at}",), why)]
+
+
+def _alike(these: Sequence[float], those: Sequence[float]) -> bool:
+    return len(these) == len(those) and all(
+        abs(one - other) < TOLERANCE for one, other in zip(these, those, strict=True)
+    )
 
 
 def _was_read(scenario: LoopScenario, trace: Trace) -> bool:

@@ -14,6 +14,10 @@ class TrainRequest:
     of a micro-batch is `loss(module(x), target)`, a mean over its samples. One call of `optimizer.step()` follows each
     `accumulation` micro-batches, on the mean of their losses. With a `validation` loader, which has batches of the same
     kind, `module` is evaluated on it after each epoch; else it is None.
+
+    Where `checkpoints` is claimed, `train` returns what it needs to resume, which can be pickled, once `stop_after`
+    micro-batches of the job have been trained on, or at the end of their step; and goes on from `state`, which an
+    earlier call has returned. Module, optimizer and loader are new ones then. Both are None otherwise.
     """
 
     loader: Any
@@ -23,3 +27,5 @@ class TrainRequest:
     loss: Callable[[Any, Any], Any]
     accumulation: int
     epochs: int
+    stop_after: int | None = None
+    state: Any = None

@@ -1,5 +1,8 @@
 """One run of a training loop: decides what it is handed, and how what was seen goes into the trace."""
 
+import pickle
+from typing import Any
+
 from conformance.contract import Implementation
 from conformance.loops import watched
 from conformance.loops.request import TrainRequest
@@ -8,7 +11,7 @@ from conformance.processes import calls
 from conformance.processes.calls import Stopped
 from conformance.processes.random_state import seed_all
 from conformance.processes.task import Task
-from conformance.trace import Failure, RankRun, Value
+from conformance.trace import Failure, RankRun, Saved, Value
 
 # What is done before members are forked that run loops.
 prepare = watched.warm_up
@@ -18,16 +21,21 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     """Let the adapter's loop train, and write down what happened, in turn."""
     seed_all(task.random_seed)
     seen = watched.Seen()
-    request = _request(task.scenario, seen)
+    request = _request(task.scenario, seen, pickle.loads(task.saved[0].blob) if task.saved else None)
     failure: Failure | None = None
+    saved: Saved | None = None
     try:
-        calls.called("train", None, lambda: implementation.offers["train"](request))
+        state = calls.called("train", None, lambda: implementation.offers["train"](request))
+        if task.scenario.stop:
+            saved = Saved(calls.called("state_dict", None, lambda: pickle.dumps(state)))
     except Stopped as stopped:
         failure = stopped.failure
-    return RankRun(task.rank, (), failure, values=tuple(_value(what, given) for what, given in seen.events))
+    seen.note("weights", request.module.weight.tolist())
+    values = tuple(_value(what, given) for what, given in seen.events)
+    return RankRun(task.rank, (), failure, values=values, saved=saved)
 
 
-def _request(scenario: LoopScenario, seen: watched.Seen) -> TrainRequest:
+def _request(scenario: LoopScenario, seen: watched.Seen, state: Any) -> TrainRequest:
     module = watched.Module(scenario.samples + VALIDATION, seen)
     return TrainRequest(
         loader=watched.Loader(scenario, seen),
@@ -37,6 +45,8 @@ def _request(scenario: LoopScenario, seen: watched.Seen) -> TrainRequest:
         loss=watched.loss,
         accumulation=scenario.accumulation,
         epochs=scenario.epochs,
+        stop_after=scenario.stop or None,
+        state=state,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.trace import FIELDS, SUBJECTS
 from conformance.trial import codes
-from conformance.trial.codes import PASSES, SAMPLES, fixed, number, of_words
+from conformance.trial.codes import PASSES, SAMPLES, after, fixed, number, of_words
 from conformance.trial.words import count, joined, words_of
 
 # What is asked besides, and how it reads.
@@ -18,7 +18,10 @@ VALIDATION = 3
 
 @dataclass(frozen=True)
 class LoopScenario:
-    """A loop over `samples` samples; `asked` are words of ASKED, `seed` is that of the loader's order."""
+    """A loop over `samples` samples; `asked` are words of ASKED, `seed` is that of the loader's order.
+
+    `stop`: the micro-batches of the job after which it is stopped, and then resumed; or 0.
+    """
 
     samples: int
     batch_size: int = 1
@@ -26,6 +29,7 @@ class LoopScenario:
     epochs: int = 1
     seed: int = 0
     asked: frozenset[str] = frozenset()
+    stop: int = 0
 
     variant = "none"
     waits = False
@@ -43,12 +47,19 @@ class LoopScenario:
     @property
     def size(self) -> tuple[Any, ...]:
         """What cases are compared by when the smallest is looked for."""
-        return (self.samples, self.batch_size, self.accumulation, self.epochs, self.code)
+        return (self.samples, self.batch_size, self.accumulation, self.epochs, self.stop, self.code)
 
     @property
     def code(self) -> str:
         """The scenario as a short word without spaces, which `from_code` reads."""
         return codes.write(_PARTS, self)
+
+    @property
+    def latest_stop(self) -> int:
+        """The micro-batches of the job up to the end of the step in which it is stopped."""
+        epochs, taken = divmod(self.stop, self.micro_batches)
+        step = -(-taken // self.accumulation) * self.accumulation
+        return epochs * self.micro_batches + min(step, self.micro_batches)
 
     def batches(self, epoch: int) -> list[list[int]]:
         """The samples of each micro-batch when the loader was told that it is this epoch."""
@@ -61,14 +72,18 @@ class LoopScenario:
         words = [count(self.samples, "sample"), f"micro-batch {self.batch_size}"]
         words += [f"a step each {count(self.accumulation, 'micro-batch')}"]
         words += [count(self.epochs, "epoch")] if self.epochs > 1 else []
-        return ", ".join([*words, *(text for word, text in ASKED.items() if word in self.asked)])
+        words += [text for word, text in ASKED.items() if word in self.asked]
+        words += [f"stopped after {count(self.stop, 'micro-batch')} and resumed"] if self.stop else []
+        return ", ".join(words)
 
     def fields(self) -> dict[str, Any]:
         """The scenario as JSON stores it: its numbers stand under the names of a loader's."""
         own = {name: getattr(self, own) for name, own in _STORED.items()}
-        return {**FIELDS, **own, "subject": "loop", "details": joined(self.asked, ASKED)}
+        stopped = f"{_STOPPED}@{self.stop}" if self.stop else ""
+        return {**FIELDS, **own, "subject": "loop", "conduct": stopped, "details": joined(self.asked, ASKED)}
 
 
+_STOPPED = "stopped"
 # The names under which JSON stores the fields, in the place of `asked` a text.
 _STORED = {
     "samples": "samples",
@@ -84,6 +99,7 @@ _PARTS = (
     number("e", "epochs", 1, most=PASSES),
     number("s", "seed", 0, least=0),
     fixed("loop"),
+    after(_STOPPED, "stop"),
     of_words("asked", ASKED),
 )
 
@@ -97,7 +113,8 @@ def from_code(code: str) -> LoopScenario:
 
 def _from_fields(fields: Mapping[str, Any]) -> LoopScenario:
     own = {own: fields[name] for name, own in _STORED.items()}
-    return LoopScenario(**own, asked=frozenset(words_of(fields["details"])))
+    _, _, stop = fields["conduct"].partition("@")
+    return LoopScenario(**own, asked=frozenset(words_of(fields["details"])), stop=int(stop or 0))
 
 
 SUBJECTS["loop"] = _from_fields

@@ -86,8 +86,8 @@ def loss(output: Tensor, target: Tensor) -> Tensor:
 
 
 def optimizer_of(module: nn.Module, seen: Seen) -> torch.optim.Optimizer:
-    """Plain SGD, whose steps are noted with the gradient that they take."""
-    made = torch.optim.SGD(module.parameters(), lr=0.1)
+    """SGD with momentum, which is a state of its own; its steps are noted with the gradient that they take."""
+    made = torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.5)
     (weight,) = module.parameters()
 
     def note(*_: Any) -> None:

@@ -45,6 +45,15 @@ def number(letter: str, field: str, usual: int | None = None, least: int = 1, mo
     return Part(field, lambda value: "" if value == usual else f"{letter}{value}", read, least, most, usual is None)
 
 
+def after(name: str, field: str) -> Part:
+    """A number after a name and an @: ``stopped@3``; 0 is left out."""
+
+    def read(text: str) -> Any:
+        return int(text.removeprefix(f"{name}@")) if re.fullmatch(rf"{name}@[0-9]+", text) else UNREAD
+
+    return Part(field, lambda value: f"{name}@{value}" if value else "", read, 1, MOST)
+
+
 def word(text: str, field: str, value: Any = True) -> Part:
     """A word that stands for one value: ``shuffle``."""
     return Part(field, lambda given: text if given == value else "", lambda given: value if given == text else UNREAD)

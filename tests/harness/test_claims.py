@@ -111,6 +111,7 @@ def test_datasets_come_in_one_order() -> None:
         ),
         (dict(epochs="endless", resume=True, end_of_epoch="next"), "end_of_epoch='next' speaks of an epoch that ends"),
         (dict(oversized="skip", batches="grouped"), "contradict each other: oversized needs 'budget' in batches"),
+        (dict(checkpoints=True), "contradict each other: checkpoints needs loop; claim both or neither"),
         (dict(batches="bucketed"), "batches='bucketed' is not a choice of 'grouped', 'budget', 'at_least'"),
         (dict(stream_shuffle="shards"), "contradict each other: stream_shuffle needs 'iterable' in datasets"),
         (dict(hooks="set_epoch"), "contradict each other: the hook 'set_epoch' needs 'iterable' in datasets"),

@@ -14,6 +14,7 @@ from tests.known_bad.endless import CORRECT_ENDLESS, UNUSUAL_ENDLESS
 from tests.known_bad.equal import CORRECT_EQUAL, UNUSUAL_EQUAL
 from tests.known_bad.grouping import CORRECT_GROUPING
 from tests.known_bad.loops import CORRECT_LOOPS
+from tests.known_bad.loops_stopped import CORRECT_STOPPED_LOOPS
 from tests.known_bad.mixing import CORRECT_MIXING
 from tests.known_bad.pool import CORRECT_POOLS
 from tests.known_bad.resuming import CORRECT_RESUMING
@@ -71,7 +72,15 @@ def _name(loader: type[Correct]) -> str:
         lambda loader: loader.__name__ not in _ALWAYS_JUDGED,
         [
             *(*CORRECT, *CORRECT_POOLS, Sampled, *CORRECT_AHEAD, *CORRECT_RESUMING),
-            *(*CORRECT_EQUAL, *CORRECT_DRAWING, *CORRECT_ALONE, *CORRECT_ENDLESS, *CORRECT_LOOPS, *ALL_UNUSUAL),
+            *(
+                *CORRECT_EQUAL,
+                *CORRECT_DRAWING,
+                *CORRECT_ALONE,
+                *CORRECT_ENDLESS,
+                *CORRECT_LOOPS,
+                *CORRECT_STOPPED_LOOPS,
+                *ALL_UNUSUAL,
+            ),
             *(*CORRECT_GROUPING, *CORRECT_STREAMING, *CORRECT_OF_SUBSETS, *CORRECT_MIXING),
         ],
         _name,

@@ -1,24 +1,32 @@
-"""Training loop: gradient accumulation over any loader, with a validation after each epoch."""
+"""Training loop: gradient accumulation over any loader, with a validation after each epoch, stopped and resumed."""
+
+from itertools import islice
 
 import torch
 
-claims = dict(loop="step")
+claims = dict(loop="step", checkpoints=True)
 
 
 def train(request):
-    for epoch in range(request.epochs):
+    epoch, done, trained = restore(request)
+    while epoch < request.epochs:
         request.loader.set_epoch(epoch)
         request.module.train()
-        group = []
-        for batch in request.loader:
-            group.append(batch)
-            if len(group) == request.accumulation:
-                step(request, group)
-                group = []
-        if group:  # the rest of the epoch, by its own mean
+        for group in islice(groups(request), done, None):  # after a stop: without those that were stepped
             step(request, group)
+            done, trained = done + 1, trained + len(group)
+            if request.stop_after is not None and trained >= request.stop_after:
+                return checkpoint(request, epoch, done, trained)
         if request.validation is not None:
             validate(request)
+        epoch, done = epoch + 1, 0
+    return checkpoint(request, epoch, done, trained)
+
+
+def groups(request):
+    batches = iter(request.loader)
+    while group := list(islice(batches, request.accumulation)):  # the rest of the epoch is smaller
+        yield group
 
 
 def step(request, group):
@@ -27,6 +35,19 @@ def step(request, group):
         loss = request.loss(request.module(x), target)
         (loss / len(group)).backward()
     request.optimizer.step()
+
+
+def checkpoint(request, *at):
+    return at, request.module.state_dict(), request.optimizer.state_dict()
+
+
+def restore(request):
+    if request.state is None:
+        return 0, 0, 0
+    at, module, optimizer = request.state
+    request.module.load_state_dict(module)
+    request.optimizer.load_state_dict(optimizer)
+    return at
 
 
 @torch.no_grad()

@@ -1,0 +1,151 @@
+"""Training loops that are stopped and resumed (chapter 12): two that go on as if nothing had been, and others."""
+
+from itertools import islice
+from typing import Any, ClassVar
+
+from tests.known_bad.correct import Correct, KnownBad
+from tests.known_bad.loops import Loop
+
+
+class SavesHalfAStep(Loop):
+    """A correct loop that stops in the middle of a step, and saves what that has gathered."""
+
+    claims: ClassVar[dict[str, Any]] = dict(loop="step", checkpoints=True)
+
+    @classmethod
+    def train(cls, request: Any) -> Any:
+        """The adapter's function: it returns the state."""
+        loop = cls.__new__(cls)
+        loop.asked = loop.request = request
+        loop.epoch = loop.taken = loop.before = 0
+        loop.optimizer = request.optimizer
+        loop.weight = request.module.weight
+        if request.state is not None:
+            loop.load(request.state)
+        loop.go_on()
+        return loop.state()
+
+    def go_on(self) -> None:
+        """What is left of the job, or as much of it as was asked for."""
+        while self.epoch < self.asked.epochs:
+            self.tell(self.epoch)
+            if not self.rest_of_epoch():
+                return
+            if self.asked.validation is not None:
+                self.validate()
+            self.before, self.taken = self.before + len(self.asked.loader), 0
+            self.epoch += 1
+
+    def rest_of_epoch(self) -> bool:
+        """Train on what is left of an epoch; whether it was not stopped."""
+        batches, size = len(self.asked.loader), self.asked.accumulation
+        for batch in islice(self.asked.loader, self.taken, None):
+            start = self.taken // size * size
+            self.backward(batch, min(size, batches - start))
+            self.taken += 1
+            if self.taken % size == 0 or self.taken == batches:
+                self.optimizer.step()
+                self.optimizer.zero_grad()
+            if self.is_to_stop():
+                return False
+        return True
+
+    def is_to_stop(self) -> bool:
+        """Whether as many micro-batches were trained on as were asked for."""
+        return bool(self.before + self.taken == self.asked.stop_after)
+
+    def state(self) -> dict[str, Any]:
+        """What resumes it."""
+        return {
+            "at": (self.epoch, self.taken, self.before),
+            "weight": self.weight.detach().clone(),
+            "gradient": self.weight.grad,
+            "optimizer": self.optimizer.state_dict(),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Be where it was."""
+        self.epoch, self.taken, self.before = state["at"]
+        self.weight.data.copy_(state["weight"])
+        self.weight.grad = state["gradient"]
+        self.optimizer.load_state_dict(state["optimizer"])
+
+
+class BeginsTheStepAgain(SavesHalfAStep):
+    """A correct loop that saves no gradient, and where the step began in which it was stopped."""
+
+    def state(self) -> dict[str, Any]:
+        """As of the last step."""
+        rest = self.taken % self.asked.accumulation if self.taken < len(self.asked.loader) else 0
+        return {**super().state(), "at": (self.epoch, self.taken - rest, self.before), "gradient": None}
+
+
+CORRECT_STOPPED_LOOPS: tuple[type[Correct], ...] = (SavesHalfAStep, BeginsTheStepAgain)
+
+
+class BadStoppedLoop(SavesHalfAStep, KnownBad):
+    """A loop with one fault."""
+
+
+class LosesHalfAStep(BadStoppedLoop):
+    """The place is saved, and what the step under way has gathered is not."""
+
+    clause = "LOOP-7"
+    report, smallest = "Nerogar/OneTrainer#1465", "n2,b1,g2,loop,stopped@1"
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "gradient": None}
+
+
+class CountsStepsForBatches(BadStoppedLoop):
+    """The loader is read up to the number of steps made, and not of micro-batches: samples are trained on again."""
+
+    clause = "LOOP-7"
+    report, smallest = "EleutherAI/gpt-neox#308", "n1,b1,g2,loop,stopped@1"
+
+    def state(self) -> dict[str, Any]:
+        at = (self.epoch, self.taken // self.asked.accumulation, self.before)
+        return {**super().state(), "at": at}
+
+
+class ForgetsTheMomentum(BadStoppedLoop):
+    """The module is saved, and the optimizer's state is not. (No public report.)"""
+
+    clause = "LOOP-7"
+    smallest = "n1,b1,e2,loop,stopped@1"
+
+    def load(self, state: dict[str, Any]) -> None:
+        empty = self.optimizer.state_dict()
+        super().load({**state, "optimizer": empty})
+
+
+class ResumesInTheOrderOfTheFirst(BadStoppedLoop):
+    """The loader is told of an epoch when one begins: a rest is read in another order. (No public report.)"""
+
+    clause = "LOOP-7"
+    smallest = "n3,b1,e2,loop,stopped@4"
+
+    def tell(self, epoch: int) -> None:
+        if self.taken == 0:
+            super().tell(epoch)
+
+
+class TrainsOnTheLastAgain(BadStoppedLoop):
+    """The micro-batch at which it was stopped is taken for one that is still to come."""
+
+    clause = "LOOP-7"
+    report, smallest = "Red-Hat-AI-Innovation-Team/mini_trainer#79", "n1,b1,loop,stopped@1"
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "at": (self.epoch, max(0, self.taken - 1), self.before)}
+
+
+class AsksAtTheEndOfTheEpoch(BadStoppedLoop):
+    """Whether it is to stop is asked after each epoch, when the grace period is over. (No public report.)"""
+
+    clause = "LOOP-7"
+    smallest = "n2,b1,loop,stopped@1"
+
+    def is_to_stop(self) -> bool:
+        asked = self.asked.stop_after
+        return asked is not None and self.taken == len(self.asked.loader) and self.before + self.taken >= asked
