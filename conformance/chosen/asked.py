@@ -125,9 +125,12 @@ def _mixed(scenario: ChosenScenario) -> dict[str, Any]:
 
 
 def second_of(scenario: ChosenScenario) -> dict[str, Any]:
-    """What a second loader is asked for otherwise: the others, or the same dataset with another seed."""
+    """What a second loader is asked for otherwise: the others, or the same dataset with another seed.
+
+    Two halves have one seed, as the folds of a cross-validation do.
+    """
     others = {} if "whole" in scenario.words else {"indices": indices_of_second(scenario)}
-    return {**others, "seed": scenario.seed + 7}
+    return {**others, "seed": scenario.seed + (0 if "half" in scenario.words else 7)}
 
 
 def _stream(scenario: ChosenScenario, watch: Watch) -> Stream:

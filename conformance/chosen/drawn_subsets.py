@@ -9,12 +9,12 @@ from conformance.chosen.scenario import ChosenScenario
 from conformance.contract import Claims
 from conformance.trial.tiers import Tier
 
-_WAYS = ("", "backwards", "beside", "backwards+beside", "whole", "none", "none+beside")
+_WAYS = ("", "backwards", "beside", "backwards+beside", "whole", "none", "none+beside", "half+beside")
 
 
 @st.composite
 def subsets(draw: st.DrawFn, claims: Claims) -> ChosenScenario:
-    """Two samples of three, alone or beside a loader of the others; or two loaders of all."""
+    """Two samples of three, or every other one, alone or beside a loader of the others; or two loaders of all."""
     return ChosenScenario(
         draw(st.integers(2, 16)),
         "subset",

@@ -15,7 +15,7 @@ WHOLE = "whole"
 
 
 def a_few_left(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
-    """The first epoch left after a step or two, for the next one or for the same again."""
+    """The first epoch left after a step or two, for the next one or for the same again; or ended by an error."""
     yield from _left(claims)
 
 
@@ -32,6 +32,7 @@ def _left(claims: Claims) -> Iterator[ChosenScenario]:
         yield replace(plain, details=_with(plain, "left"))
         if claims.goes_by_set_epoch:
             yield replace(plain, details=_with(plain, "retried"))
+        yield replace(plain, details=_with(plain, "failed"))
 
 
 def _with(plain: ChosenScenario, word: str) -> str:
@@ -56,18 +57,20 @@ def _plain(claims: Claims) -> Iterator[ChosenScenario]:
 
 @clause("LEFT-1", family="left", dataset="any", applies=_can_be_left, floor=1)
 def leaves_nothing_behind(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
-    """What is read after an epoch that was left is what is read where none was."""
+    """What is read after an epoch that was left, or failed, is what is read where none was."""
     whole = trace.variant(WHOLE)
     if whole is None or whole.failed:
         return None
     (rank,) = trace.main.ranks
     if rank.failure and rank.failure.kind == "raised" and not any(epoch.steps for epoch in rank.epochs[1:]):
         return []  # it refuses another loop, and says so
-    retried = "retried" in scenario.words
+    retried, failed = ("retried" in scenario.words, "failed" in scenario.words)
+    if failed and rank.failure and rank.failure.kind == "raised":
+        return []  # WORK-14 allows a loader to be of no more use, if it says so.
     if counts_itself(trace.main) and (retried or scenario.shuffle or scenario.about == "mixture"):
         return None
     due = whole.ranks[0].epochs[0 if retried else 1 :]
-    why = "what an epoch left early had begun, gathered or drawn belongs to no other epoch"
+    why = "what an epoch had begun, gathered or drawn that did not come to its end belongs to no other epoch"
     if rank.failure:
         expected = "the same epoch again, whole" if retried else "the next epoch, whole"
         return [Finding(f"{rank.failure.kind}-after-leaving", expected, (rank.failure.sentence(),), why)]
@@ -75,7 +78,7 @@ def leaves_nothing_behind(scenario: ChosenScenario, claims: Claims, trace: Trace
         if comparable(claims, came) != comparable(claims, wanted):
             lines = (
                 *show((wanted,), label=f"epoch {wanted.number}, nothing left, rank 0 as "),
-                *show((rank.epochs[0],), label="left early, rank 0 as "),
+                *show((rank.epochs[0],), label=f"{'failed' if failed else 'left early'}, rank 0 as "),
                 *show((came,), label=f"epoch {came.number} behind it, rank 0 as "),
             )
             return [Finding("not-whole-after-leaving", "the steps of a loader that was not left", lines, why)]

@@ -24,7 +24,9 @@ _STEPS = 2  # before an epoch is left
 
 def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
     """Read the loader that a task asks for, and write down what came."""
-    going = Reading(implementation, task, workdir, Watch(empty_folder(workdir, "watch"), consumer=os.getpid()))
+    fault = f"raise@{task.scenario.samples // 2}" if "failed" in task.scenario.words else ""
+    watch = Watch(empty_folder(workdir, "watch"), consumer=os.getpid(), fault=fault)
+    going = Reading(implementation, task, workdir, watch)
     seed_all(task.random_seed)
     failure: Failure | None = None
     try:
@@ -71,5 +73,9 @@ def _epochs(going: Reading, reader: reading.Reader, words: set[str]) -> None:
         return
     if not hasattr(reader.loader, "set_epoch"):
         going.remarks.append(("counts", "epochs are counted by the loader"))
+    if "failed" in words:
+        reading.read_through_faults(reader, numbers[:1], going.epochs)
+        reading.read_epochs(reader, numbers[1:], going.epochs)
+        return
     again = numbers if "left" in words else (numbers[0], *numbers)
     reading.leave_early(reader, again, going.epochs, _STEPS)

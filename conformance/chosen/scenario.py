@@ -25,6 +25,7 @@ DETAILS = {
     "larger": "the last one too large",
     "own": "a dataset with an epoch of its own",
     "backwards": "the last one first",
+    "half": "every other one",
     "beside": "beside a loader of the others",
     "whole": "two loaders of the whole dataset",
     "none": "nothing asked for",
@@ -35,11 +36,12 @@ DETAILS = {
     "late": "restarted from the state after seven steps",
     "left": "the first epoch left after two steps",
     "retried": "the first epoch left after two steps and begun again",
+    "failed": "the first epoch ended by an error",
 }
 # The steps of a mixture after which its state is taken: within each source, or when one may have been through.
 STOPPED_AFTER = {"saved": 2, "late": 7}
-# The words by which the first epoch is left.
-LEAVING = frozenset(("left", "retried"))
+# The words by which the first epoch does not come to its end.
+LEAVING = frozenset(("left", "retried", "failed"))
 # What the second run changes.
 VARIANTS = ("none", "again", "jump", "seed+1")
 
@@ -235,12 +237,13 @@ def ends_with_the_last(scenario: ChosenScenario) -> bool:
 
 
 def indices_of(scenario: ChosenScenario) -> list[int]:
-    """The samples of a subset, in the order in which they are named: two of three, the whole dataset, or none."""
+    """The samples of a subset, in the order in which they are named: two of three, one of two, all of them, or none."""
     if "none" in scenario.words:
         return []
     if "whole" in scenario.words:
         return list(range(scenario.samples))
-    indices = [index for index in range(scenario.samples) if index % 3 != 0]
+    keeps = (lambda index: index % 2 == 0) if "half" in scenario.words else (lambda index: index % 3 != 0)
+    indices = list(filter(keeps, range(scenario.samples)))
     return indices[::-1] if "backwards" in scenario.words else indices
 
 
