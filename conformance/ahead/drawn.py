@@ -141,6 +141,9 @@ def _held_meanwhile(claims: Claims, places: tuple[int, ...]) -> Iterator[Scenari
         for place in places:
             yield simpler(_doing("raise", place, plain), conduct="look@0")
         yield simpler(_doing("kill", places[len(places) // 2], plain), conduct="look@0")
+        if {"buffer_size", "early_preload"} <= set(claims.hooks):
+            # What is loaded before the first iterator has its place in the same buffer.
+            yield simpler(_doing("look", 0, plain), buffer_size=3, early_preload=True)
 
 
 def _further(claims: Claims) -> Iterator[Scenario]:

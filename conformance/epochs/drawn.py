@@ -121,6 +121,13 @@ def many_ranks(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         (99, 9, 4),
         (110, 10, 1),
         (72, 24, 1),
+        # Where n/R, r/R or 1/R is rounded so that r times it falls below its whole number, or above it.
+        (61, 7, 1),
+        (29, 7, 1),
+        (15, 11, 1),
+        (55, 11, 1),
+        (77, 11, 1),
+        (90, 10, 1),
     )
     for samples, ranks, batch_size in sizes[:4] if tier.name == "quick" else sizes:
         for drop_last in (False, True):
@@ -136,7 +143,8 @@ def _at_the_edges(claims: Claims) -> Iterator[Scenario]:
         if variant.startswith("seed+"):
             yield Scenario(24, batch_size=2, shuffle=True, seed=5, variant=variant)
     if claims.goes_by_set_epoch:
-        yield Scenario(24, shuffle=True, epochs=10, conduct="far")
+        for seed in (0, 5):
+            yield Scenario(24, shuffle=True, epochs=10, seed=seed, conduct="far")
         for conduct in ("far", "back"):
             yield Scenario(24, batch_size=2, shuffle=True, epochs=6, conduct=conduct, variant="jump")
 
@@ -176,6 +184,9 @@ def statistics(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         yield Scenario(1_000_003, batch_size=1000, shuffle=True, conduct="head")
     for samples, ranks in ((2, 2), (6, 3), (32, 4)):
         yield Scenario(samples, ranks, shuffle=True, epochs=tier.small_draws // 20, seeds=2)
+    if tier.name != "quick" and claims.ranks == "explicit":
+        # Two nodes of four: a shuffle that stays within a node is none.
+        yield Scenario(16, 8, 2, shuffle=True, epochs=tier.small_draws // 16, seeds=2)
     if claims.when_dropping:
         for samples, ranks, batch_size in ((3, 1, 2), (5, 2, 2), (7, 3, 2), (29, 2, 3)):
             yield Scenario(samples, ranks, batch_size, drop_last=True, shuffle=True, epochs=64)

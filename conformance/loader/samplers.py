@@ -21,9 +21,10 @@ _SHOWN = 3  # passes
 
 
 def order_of(samples: int, number: int) -> list[int]:
-    """The indices of one pass: about as many as there are samples, drawn with replacement."""
+    """The indices of one pass, drawn with replacement: fewer than there are samples, or more than twice as many."""
     drawn = random.Random(f"pass {number} over {samples}")
-    return [drawn.randrange(samples) for _ in range(max(1, samples - 2) if samples else 0)]
+    length = max(1, samples - 2) if samples % 2 else 2 * samples + bool(samples)
+    return [drawn.randrange(samples) for _ in range(length)]
 
 
 def batches_of(samples: int, number: int) -> list[list[int]]:

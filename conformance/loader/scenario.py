@@ -172,7 +172,7 @@ class Scenario:
     @property
     def is_watched(self) -> bool:
         """Whether the dataset logs its reads."""
-        watched = self.is_troubled or self.is_slow or bool(self.kind) or self.conducted.watched
+        watched = self.is_troubled or bool(self.fault) or bool(self.kind) or self.conducted.watched
         return watched or self.num_workers > 0 or self.dataset == "iterable"
 
     @property
@@ -206,8 +206,8 @@ class Scenario:
         """The place of the epoch in which the fault happens."""
         if self.conducted.fails_in:
             return self.words.index(self.conducted.fails_in) if self.conducted.fails_in in self.words else 0
-        # Who is idle has read an epoch.
-        usual = 1 if self.fault.startswith("idle") else 0
+        # Who is idle has read an epoch; a state is taken in the last but one.
+        usual = 1 if self.fault.startswith("idle") else self.epochs - 2 if self.saves else 0
         return next((IN_EPOCH[each] for each in self.words if each in IN_EPOCH), usual)
 
     @property

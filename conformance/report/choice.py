@@ -86,7 +86,7 @@ def has_script(case: Case, implementation: str = "") -> bool:
         return False
     if case.clause in OF_RESTARTS:
         told = case.finding.kind not in _NOT_SCRIPTED and not scenario.asynchronous
-        return told and set(scenario.words) <= _IN_A_RESTART
+        return told and not scenario.fault and set(scenario.words) <= _IN_A_RESTART
     known = (*_SCRIPTED, *_OF_CONSUMERS) if case.clause in OF_CONSUMERS else _SCRIPTED
     if case.clause in _OF_ONE_RANK and (scenario.world_size != 1 or scenario.drop_last or scenario.shuffle):
         return False

@@ -47,6 +47,9 @@ class Restarts:
             read_epochs(self.reader, tuple(before), self.epochs)
         early = self._state() if "unbegun" in self.words else None
         going = self.reader.begin(number)
+        if "failed" in self.words:
+            self._save_after_an_error(going)
+            return
         more = True
         while more and len(going.steps) < place:
             more = self.reader.step(going)
@@ -67,6 +70,12 @@ class Restarts:
         if "used" in self.words:
             self._load(state)
             read_epochs(self.reader, self._numbers_after(not more), self.epochs)
+
+    def _save_after_an_error(self, going: Pass) -> None:
+        """Take the state that a job saves which ends by an error, if there is one."""
+        self.epochs.append(self.reader.tolerant_rest(going).epoch())
+        if going.failure and going.failure.kind == "raised":
+            self.keep(Saved(pickled(self._state())))
 
     def _ask(self) -> None:
         """Ask for what a progress bar and a log ask for."""

@@ -149,6 +149,22 @@ def each_restart(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                 yield from _of(word, Scenario(7, batch_size=2, epochs=2, dataset=style, details=word), claims)
         if tier.name != "quick":
             yield from _unsmall(style, claims)
+    if tier.name != "quick" and claims.elastic:
+        yield from _elastic_twice(claims)
+
+
+def _elastic_twice(claims: Claims) -> Iterator[Scenario]:
+    """A second state, of the job that has resumed on other ranks or workers."""
+    for word in ("wider", "narrower", "staffed"):
+        if word in _others(claims):
+            for samples, batch_size in ((17, 1), (23, 2)):
+                ranks = 3 if word == "narrower" else 2
+                plain = Scenario(samples, ranks, batch_size, epochs=2, conduct="save@1", details=f"{word}+again")
+                yield plain
+                # Where nothing is padded, nothing may come again.
+                yield simpler(plain, drop_last=True)
+                if _shuffles("map", word, claims):
+                    yield simpler(plain, shuffle=True, seed=5)
 
 
 def _unsmall(style: Style, claims: Claims) -> Iterator[Scenario]:
@@ -207,6 +223,26 @@ def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
         yield simpler(first, asynchronous=True, early_preload=True)
     if not word:
         yield from _plainly(scenario, shuffles, claims)
+        yield from _after_an_error(scenario, shuffles, claims)
+
+
+def _after_an_error(scenario: Scenario, shuffles: bool, claims: Claims) -> Iterator[Scenario]:
+    """A state that is saved because a sample has failed; or, where it was skipped, some steps later."""
+    if claims.errors == "skip":
+        for shuffle in {False, shuffles}:
+            yield simpler(scenario, samples=9, shuffle=shuffle, conduct="save@2", fault="raise@1")
+        return
+    if not claims.in_order:
+        return
+    for place in (1, 2):
+        failing = simpler(scenario, conduct=f"save@{place}", fault=f"raise@{2 * place}", details="failed")
+        yield failing
+        if shuffles:
+            yield simpler(failing, shuffle=True, samples=12, batch_size=3, epochs=3, seed=5)
+        if place == 1 and _may_have_workers(scenario.dataset, claims):
+            yield simpler(failing, num_workers=2)
+        if place == 1 and claims.asynchronous:
+            yield simpler(failing, asynchronous=True)
 
 
 def _plainly(scenario: Scenario, shuffles: bool, claims: Claims) -> Iterator[Scenario]:

@@ -9,6 +9,7 @@ from conformance.loader.scenario import Scenario
 from conformance.restarts.judging import (
     OF_STATES,
     before,
+    difference,
     ends_as_claimed,
     failed_to_read,
     judged_rest,
@@ -31,7 +32,26 @@ from conformance.trial.words import count
 @clause("RESUME-1", family="resume", dataset="any", applies=resumes, floor=12)
 def the_rest_comes(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What was delivered before a restart and what comes after it are together the uninterrupted epoch."""
+    if words_of(scenario) == {"failed"}:
+        return _the_rest_after_an_error(scenario, claims, trace)
     return None if words_of(scenario) else judged_rest(scenario, claims, trace, "middle")
+
+
+def _the_rest_after_an_error(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """The same where the first job ended by an error, and the step that failed was not delivered."""
+    failing, run = trace.variant("failed"), trace.variant("resumed")
+    if failing is None or run is None or failing.failed or trace.main.failed:
+        return None
+    if failed_to_read(run):
+        return ends(run, ())
+    for rank, first, after in zip(trace.main.ranks, failing.ranks, run.ranks, strict=True):
+        head, whole = first.epochs[-1].steps, saved_epoch(scenario, rank).steps
+        if run.failed or not same(scenario, claims, head, whole[: len(head)]) or len(head) == len(whole):
+            return None
+        finding = difference(scenario, claims, rank, after.epochs[0].steps, len(head))
+        if finding:
+            return [finding]
+    return []
 
 
 # --- the epochs around it ----------------------------------------------------------------------------------------
@@ -41,7 +61,8 @@ def the_rest_comes(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 def the_next_epoch_is_whole(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The epoch after the one that was resumed is the one that follows without a restart."""
     run, ranks = trace.variant("resumed"), ranks_at(scenario, trace, "start", "middle")
-    if words_of(scenario) - {"left", "unbegun"} or run is None or not ranks:
+    # Where a sample failed in the first job, it may fail in the next epoch of the second one.
+    if words_of(scenario) - {"left", "unbegun"} or run is None or not ranks or scenario.fault:
         return None
     if run.failed:
         # Where nothing was left, and nothing begun, a rest that can't be read is judged by RESUME-1, or by RESUME-3.

@@ -5,6 +5,7 @@ after it, once, over all ranks: but for what the claimed policy repeats or drops
 """
 
 from collections import Counter
+from dataclasses import replace
 
 from conformance.contract import Claims
 from conformance.loader.judging import dropped_limit, ends, listed, remainder, show
@@ -29,7 +30,8 @@ def elastic_restarts_cover_the_rest(scenario: Scenario, claims: Claims, trace: T
         line = f"rank {refused.rank}: {refused.failure.sentence()}"
         return [Finding("refused", "the rest of the epoch", (line,), "elastic=True is claimed")]
     verdict = _covered(scenario, claims, trace)
-    return verdict or _next_is_whole(scenario, claims, run, verdict)
+    verdict = verdict or _next_is_whole(scenario, claims, run, verdict)
+    return verdict or _covered_after_two(scenario, claims, trace) or verdict
 
 
 @clause(
@@ -59,18 +61,41 @@ def _covered(scenario: Scenario, claims: Claims, trace: Trace, refusable: bool =
     within = len(ranks_at(scenario, trace, "middle")) == scenario.world_size
     if run is None or run.failed or not within or not left:
         return None
+    kind, note = _amiss(scenario, claims, run, heads, jobs=1)
+    return [_finding(scenario, trace, run, f"{kind}-by-another", note, refusable)] if kind else []
+
+
+def _covered_after_two(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """The same after a second restart, from a state that the other job took after its first step."""
+    once, run = trace.variant("resumed"), trace.variant("resumed again")
+    if once is None or run is None or once.failed or run.failed or "again" not in words_of(scenario):
+        return None
+    if any(len(rank.epochs[0].steps) < 2 for rank in once.ranks):
+        return None
+    first = {index for rank in once.ranks for index in rank.epochs[0].steps[0]}
+    heads = first | {index for rank in trace.main.ranks for index in flat(before(scenario, rank))}
+    kind, note = _amiss(scenario, claims, run, heads, jobs=2)
+    if not kind:
+        return []
+    finding = _finding(scenario, trace, run, f"{kind}-by-the-second", note, refusable=False)
+    between = show(tuple(replace(rank.epochs[0], steps=rank.epochs[0].steps[:1]) for rank in once.ranks), {}, "then, ")
+    return [replace(finding, delivered=(finding.delivered[0], *between, *finding.delivered[1:]))]
+
+
+def _amiss(scenario: Scenario, claims: Claims, run: Run, heads: set[int], jobs: int) -> tuple[str, str]:
+    """What comes again or never, more than the first request and the other `jobs` may pad or drop; else "" twice."""
     other = resumed(scenario)
     after = Counter(index for rank in run.ranks for index in rank.epochs[0].samples)
     again = sorted(index for index, times in after.items() if index in heads or times > 1)
     repeats = sum(after[index] - (index not in heads) for index in again)
-    # Each of the two requests may pad a shard of its own.
-    if repeats > _padding(other, claims) + (_padding(scenario, claims) if scenario.drop_last else 0):
-        return [_finding(scenario, trace, run, "repeated-by-another", f"{listed(again)} again", refusable)]
-    lost = sorted(left - set(after))
-    # Each of the two requests may drop a rest of its own.
-    if len(lost) > dropped_limit(scenario, claims) + dropped_limit(other, claims) - 2:
-        return [_finding(scenario, trace, run, "lost-by-another", f"{listed(lost)} never", refusable)]
-    return []
+    # Each of the requests may pad a shard of its own.
+    if repeats > jobs * _padding(other, claims) + (_padding(scenario, claims) if scenario.drop_last else 0):
+        return "repeated", f"{listed(again)} again"
+    lost = sorted(set(range(scenario.samples)) - heads - set(after))
+    # Each of them may drop a rest of its own.
+    if len(lost) > dropped_limit(scenario, claims) - 1 + jobs * (dropped_limit(other, claims) - 1):
+        return "lost", f"{listed(lost)} never"
+    return "", ""
 
 
 def _next_is_whole(scenario: Scenario, claims: Claims, run: Run | None, verdict: Verdict) -> Verdict:

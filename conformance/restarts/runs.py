@@ -14,12 +14,26 @@ from conformance.trace import Run, Saved
 def runs(lane: Lane, scenario: Scenario) -> Iterator[Run]:
     """The run in which a state is taken; then what resumes from it, or the same without taking one."""
     main = usual(scenario)
+    if "failed" in scenario.words:
+        yield from _after_an_error(lane, main)
+        return
     first = run(lane, "main", main)
     yield first
     if "watched" in scenario.words:
         yield run(lane, "unwatched", Circumstances(simpler(scenario, conduct="", details=""), main.epochs))
     elif saved := _states_of(first):
         yield from _restarts(lane, main, saved)
+
+
+def _after_an_error(lane: Lane, failing: Circumstances) -> Iterator[Run]:
+    """The epoch as it is without an error, the one that fails, and what resumes from there when all is well again."""
+    sound = simpler(failing.scenario, fault="")
+    yield run(lane, "main", replace(failing, scenario=simpler(sound, details="")))
+    failed = run(lane, "failed", failing)
+    yield failed
+    if saved := _states_of(failed):
+        resuming = Circumstances(sound, failing.epochs[-2:], random_seed=ANOTHER_STATE, other_process=1, saved=saved)
+        yield run(lane, "resumed", resuming)
 
 
 def _restarts(lane: Lane, main: Circumstances, saved: tuple[Saved, ...]) -> Iterator[Run]:

@@ -11,6 +11,7 @@ SAVE = {
     "unbegun": "before iter()",
     "inside": "loaded after set_epoch()",
     "broken": "the epoch before it left after a step",
+    "failed": "when the next step had raised an error",
     "asked": "len() and repr() asked for before it",
     "twice": "and once more at once",
     "watched": "and after each later one",
