@@ -207,6 +207,12 @@ class Run:
         """Whether any rank ended before its time."""
         return any(rank.failure for rank in self.ranks)
 
+    @property
+    def saved(self) -> tuple[Saved, ...]:
+        """The states that were taken, if one was taken on each rank and none failed."""
+        saved = tuple(rank.saved for rank in self.ranks if rank.saved is not None)
+        return saved if len(saved) == len(self.ranks) and not self.failed else ()
+
     def epoch(self, position: int) -> tuple[Epoch, ...]:
         """The epoch at `position` of every rank, rank 0 first."""
         return tuple(rank.epochs[position] for rank in self.ranks)

@@ -75,10 +75,9 @@ def _runs(lane: Lane, scenario: LoopScenario) -> Iterator[Run]:
     if scenario.stop:
         stopped = Run("stopped", lane.run([replace(whole, scenario=scenario)]))
         yield stopped
-        saved = stopped.ranks[0].saved
-        if saved and not stopped.failed:
+        if stopped.saved:
             # A job that is started again is another process, and finds random numbers anywhere.
-            yield Run("resumed", lane.run([replace(whole, random_seed=ANOTHER_STATE, saved=(saved,))], 1))
+            yield Run("resumed", lane.run([replace(whole, random_seed=ANOTHER_STATE, saved=stopped.saved)], 1))
 
 
 def _simplified(scenario: LoopScenario, violates: Callable[[LoopScenario], bool]) -> LoopScenario:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from conformance.loader import reading
 from conformance.loader.member import Reading, read
@@ -61,21 +62,26 @@ def _read_passes(going: Reading) -> None:
     """Read so many steps of one iterator; take a state on the way, or begin with one."""
     going.reader = replace(going.reader, most=sys.maxsize)
     loader, steps = going.reader.loader, scenario.steps_to_read(going.scenario)
-    saves = going.scenario.conduct.startswith("stopped")
+    place = going.place if going.scenario.conduct.startswith("stopped") else -1
     if going.task.saved:
         mine = going.task.saved[going.task.rank]
         called("load_state_dict", None, lambda: loader.load_state_dict(pickle.loads(mine.blob)))
-        steps, saves = steps - going.place, False
+        steps, place = steps - going.place, {"anew": 0, "again": 1}.get(going.scenario.details, -1)
+        if going.scenario.details == "relayed":
+            _save(going, loader)
     under_way = going.reader.begin(0)
     try:
         for at in range(steps + 1):
-            if saves and at == going.place:
-                blob = bytes(called("state_dict", None, lambda: pickle.dumps(loader.state_dict())))
-                going.saved.append(Saved(blob))
+            if at == place:
+                _save(going, loader)
             if at < steps and not going.reader.step(under_way):
                 break
     finally:
         going.epochs.append(under_way.epoch(left=True))
+
+
+def _save(going: Reading, loader: Any) -> None:
+    going.saved.append(Saved(bytes(called("state_dict", None, lambda: pickle.dumps(loader.state_dict())))))
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """What is tried of loaders without an end: a few passes, over a few ranks, with a state at any step of them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
@@ -9,7 +10,7 @@ from conformance.loader.runs import Circumstances, run, runs, usual
 from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.processes.fleet import Lane
 from conformance.processes.random_state import ANOTHER_STATE
-from conformance.reach.scenario import steps_to_read
+from conformance.reach.scenario import AGAIN, steps_to_read
 from conformance.trace import Run
 from conformance.trial.tiers import Tier
 
@@ -24,11 +25,14 @@ def endless_runs(lane: Lane, scenario: Scenario) -> Iterator[Run]:
         return
     main = run(lane, "main", usual(scenario))
     yield main
-    saved = tuple(rank.saved for rank in main.ranks if rank.saved is not None)
-    if len(saved) == len(main.ranks) and not main.failed:
+    if main.saved:
         epochs = usual(scenario).epochs
-        again = Circumstances(scenario, epochs, random_seed=ANOTHER_STATE, other_process=1, saved=saved)
-        yield run(lane, "resumed", again)
+        again = Circumstances(scenario, epochs, random_seed=ANOTHER_STATE, other_process=1, saved=main.saved)
+        resumed = run(lane, "resumed", again)
+        yield resumed
+        if scenario.details and resumed.saved:
+            plain = simpler(scenario, details="")
+            yield run(lane, "resumed again", replace(again, scenario=plain, other_process=0, saved=resumed.saved))
 
 
 def _saves(scenario: Scenario) -> bool:
@@ -86,3 +90,6 @@ def a_few_passes(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         for place in (0, 1, 3, 4, 5, 8, 11):
             yield Scenario(8, 1, 2, shuffle=shuffle, epochs=3, conduct=f"stopped@{place}")
             yield Scenario(9, 2, 1, epochs=3, conduct=f"stopped@{place}")
+        for word in AGAIN:
+            for place in (1, 5):
+                yield Scenario(8, 1, 2, shuffle=shuffle, epochs=3, conduct=f"stopped@{place}", details=word)

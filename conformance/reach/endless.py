@@ -194,11 +194,16 @@ def resumes_at_any_step(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
         return None
     if resumed.failed:
         return ends(resumed, ())
-    return _goes_on_as(scenario, claims, trace.main, resumed)
+    place, again = place_of(scenario.conduct), trace.variant("resumed again")
+    found = _goes_on_as(claims, trace.main, resumed, place)
+    if found or again is None:
+        return found
+    if again.failed:
+        return ends(again, ())
+    return _goes_on_as(claims, trace.main, again, place + ("again" in scenario.words))
 
 
-def _goes_on_as(scenario: Scenario, claims: Claims, main: Run, resumed: Run) -> list[Finding]:
-    place = place_of(scenario.conduct)
+def _goes_on_as(claims: Claims, main: Run, resumed: Run, place: int) -> list[Finding]:
     for rank, (whole, rest) in enumerate(zip(main.epoch(0), resumed.epoch(0), strict=True)):
         due = whole.steps[place:]
         if not _same(claims, due, rest.steps[: len(due)]):

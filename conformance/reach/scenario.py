@@ -36,6 +36,12 @@ def steps_to_read(scenario: Scenario) -> int:
     return scenario.epochs * -(-shard // scenario.combined_batch)
 
 
+# When a second state is taken, of the loader that was given the first.
+AGAIN = {
+    "relayed": "taken again at once",
+    "anew": "taken again after iter(), before its first step",
+    "again": "taken again a step later",
+}
 CONDUCTS.update(
     {
         "sharded": Conduct(
@@ -49,7 +55,9 @@ CONDUCTS.update(
         ),
         "peeking": Conduct("each read counted", _PERFORMER, calm=True, watched=True),
         "endless": Conduct("which are passes of one iterator", _PERFORMER, calm=True),
-        "stopped": Conduct("which are passes of one iterator, a state taken after step {}", _PERFORMER, calm=True),
+        "stopped": Conduct(
+            "which are passes of one iterator, a state taken after step {}", _PERFORMER, calm=True, details=AGAIN
+        ),
         "launched": Conduct("in a process that was started as rank 1 of 2", _PERFORMER, calm=True),
     }
 )

@@ -21,7 +21,7 @@ def runs(lane: Lane, scenario: Scenario) -> Iterator[Run]:
     yield first
     if "watched" in scenario.words:
         yield run(lane, "unwatched", Circumstances(simpler(scenario, conduct="", details=""), main.epochs))
-    elif saved := _states_of(first):
+    elif saved := first.saved:
         yield from _restarts(lane, main, saved)
 
 
@@ -31,7 +31,7 @@ def _after_an_error(lane: Lane, failing: Circumstances) -> Iterator[Run]:
     yield run(lane, "main", replace(failing, scenario=simpler(sound, details="")))
     failed = run(lane, "failed", failing)
     yield failed
-    if saved := _states_of(failed):
+    if saved := failed.saved:
         resuming = Circumstances(sound, failing.epochs[-2:], random_seed=ANOTHER_STATE, other_process=1, saved=saved)
         yield run(lane, "resumed", resuming)
 
@@ -70,16 +70,10 @@ def _untouched(first: Circumstances) -> Circumstances | None:
 def _second(first: Circumstances, once: Run) -> Circumstances | None:
     """The second restart: from the state of the first, or from the same one, kept for longer."""
     words, held = first.scenario.words, _kept_longer(first.saved)
-    saved = held if "held" in words and held and not once.failed else _states_of(once)
+    saved = held if "held" in words and held and not once.failed else once.saved
     if not saved:
         return None
     return replace(first, epochs=first.epochs[-1:] if "onward" in words else first.epochs, other_process=0, saved=saved)
-
-
-def _states_of(run: Run) -> tuple[Saved, ...]:
-    """The states that a run took, if it took one on each rank."""
-    saved = tuple(rank.saved for rank in run.ranks if rank.saved is not None)
-    return saved if len(saved) == len(run.ranks) and not run.failed else ()
 
 
 def _kept_longer(saved: tuple[Saved, ...]) -> tuple[Saved, ...]:
