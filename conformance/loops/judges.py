@@ -141,11 +141,12 @@ def resumes_as_if_never_stopped(scenario: LoopScenario, claims: Claims, trace: T
     if failure:
         expected = "it returns its state when it is stopped, and resumes from it"
         return [Finding("failed", expected, (failure.sentence(),), "the same request was met without a stop")]
-    trained = sum(value.name == "training" for value in lives[0].values)
-    if trained > scenario.latest_stop:
-        seen = (f"it was trained on {trained} micro-batches",)
-        return [Finding("not-stopped", f"after {scenario.latest_stop} at most it is stopped", seen, "it was asked to")]
     owed, made = _steps(_rank(trace)), [_steps(rank) for rank in lives]
+    most = scenario.steps_until_stop(claims.loop == "step")
+    if len(made[0]) > most:
+        expected = f"{count(most, 'step')} at most, for it is stopped after {count(scenario.stop, 'micro-batch')}"
+        why = "what is done after the stop is not in its state, or nobody waits for it"
+        return [Finding("not-stopped", expected, (f"{count(len(made[0]), 'step')} before it returned",), why)]
     return _other_steps(owed, made) or _other_weights(_rank(trace), lives[-1])
 
 

@@ -54,12 +54,11 @@ class LoopScenario:
         """The scenario as a short word without spaces, which `from_code` reads."""
         return codes.write(_PARTS, self)
 
-    @property
-    def latest_stop(self) -> int:
-        """The micro-batches of the job up to the end of the step in which it is stopped."""
+    def steps_until_stop(self, steps_of_rest: bool) -> int:
+        """The most steps that a job has made when it is stopped: with the one under way."""
         epochs, taken = divmod(self.stop, self.micro_batches)
-        step = -(-taken // self.accumulation) * self.accumulation
-        return epochs * self.micro_batches + min(step, self.micro_batches)
+        of_an_epoch = -(-self.micro_batches // self.accumulation) if steps_of_rest else self.groups
+        return epochs * of_an_epoch + min(-(-taken // self.accumulation), of_an_epoch)
 
     def batches(self, epoch: int) -> list[list[int]]:
         """The samples of each micro-batch when the loader was told that it is this epoch."""

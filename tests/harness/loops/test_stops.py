@@ -6,10 +6,13 @@ from conformance.loops.scenario import LoopScenario, from_code
 from conformance.trace import SUBJECTS
 
 
-@pytest.mark.parametrize(("stop", "latest"), [(0, 0), (1, 3), (3, 3), (4, 6), (7, 7), (8, 10), (13, 13), (14, 14)])
-def test_a_job_may_finish_its_step(stop: int, latest: int) -> None:
-    """Seven micro-batches an epoch, three a step: the last step of each epoch has one."""
-    assert latest == LoopScenario(7, 1, 3, 2, stop=stop).latest_stop
+@pytest.mark.parametrize(
+    ("stop", "steps", "dropping"), [(0, 0, 0), (1, 1, 1), (3, 1, 1), (4, 2, 2), (7, 3, 2), (8, 4, 3), (14, 6, 4)]
+)
+def test_a_job_may_finish_its_step(stop: int, steps: int, dropping: int) -> None:
+    """Seven micro-batches an epoch, three a step: the last step of each epoch has one, or is none."""
+    scenario = LoopScenario(7, 1, 3, 2, stop=stop)
+    assert (steps, dropping) == (scenario.steps_until_stop(True), scenario.steps_until_stop(False))
 
 
 @pytest.mark.parametrize("code", ["n7,b1,g3,e2,loop,stopped@4", "n7,b1,g3,e2,loop"])
