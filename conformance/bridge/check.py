@@ -111,7 +111,7 @@ def checked(
 
 def _request(dataset: Any, **fields: Any) -> Request:
     usual: dict[str, Any] = dict(
-        batch_size=2, shuffle=False, seed=2**63 - 1, drop_last=False, num_workers=0, rank=0, world_size=1,
+        batch_size=2, shuffle=False, seed=2**31 - 1, drop_last=False, num_workers=0, rank=0, world_size=1,
         replication_factor=1, device_iterations=1, gradient_accumulation=1, asynchronous=False, workdir="",
     )  # fmt: skip
     return Request(dataset=dataset, **{**usual, **fields})
@@ -164,6 +164,21 @@ def _stream(exchange: Exchange, introduction: Introduction) -> str:
 def rest_of_a_stream(exchange: Exchange, introduction: Introduction) -> str:
     """A stream whose last element fills no step, under drop_last."""
     return _read(opened(exchange, _request(_Elements(3), drop_last=True), introduction.has))
+
+
+def epoch_of_a_state(exchange: Exchange, introduction: Introduction) -> str:
+    """A state of the middle, and one of the end, each followed by the epoch that the suite sets after it."""
+    told = []
+    for taken, epoch in ((1, 0), (4, 1)):
+        loader: Any = opened(exchange, _request(_Samples(4), batch_size=1), introduction.has)
+        steps = iter(loader)
+        for _ in range(taken):
+            next(steps)
+        other: Any = opened(exchange, _request(_Samples(4), batch_size=1), introduction.has)
+        other.load_state_dict(loader.state_dict())
+        other.set_epoch(epoch)
+        told.append(_read(other))
+    return ", ".join(told)
 
 
 def _left(exchange: Exchange, introduction: Introduction) -> str:

@@ -6,6 +6,7 @@ A line that can't be understood is the fault of the side that writes lines, and 
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import repeat
@@ -234,6 +235,8 @@ class Exchange:
             rule = "a stream is asked for by stream and pull, a dataset with a number of samples by read"
             self._complain(asked, order, f"asks in the wrong way: {rule}")
         if kind == "stream":
+            if asked["stream"] is not True:
+                self._complain(asked, order, 'asks for a stream with another value than true; say {"stream":true}')
             return {"stream": self.handles.give([Stream(iter(dataset))], owner)[0]}
         if kind == "pull":
             return self._pulled(asked, order, owner)
@@ -247,7 +250,7 @@ class Exchange:
         count = asked.get("count", 1)
         if type(count) is not int or count < 1:
             self._complain(asked, order, "pulls a count that is no number from 1 on; leave it out for 1")
-        return self._gathered(repeat(partial(_pull, stream.samples), count), owner)
+        return self._gathered(repeat(partial(_pull, stream.samples), min(count, sys.maxsize)), owner)
 
     def _gathered(self, reads: Iterable[Callable[[], Any]], owner: Owner) -> Message:
         """The samples that these reads give, up to the first that raises, and what that one raises."""

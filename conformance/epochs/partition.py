@@ -159,7 +159,7 @@ def _compare_shards(claims: Claims, main: Run, variant: Run | None, circumstance
 )
 def everybody_gets_a_turn(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Over many shuffled epochs each of which leaves some samples over, no sample is left over forever."""
-    if not scenario.drop_last or scenario.epochs < 32 or not usable(trace.main):
+    if not scenario.shuffle or not scenario.drop_last or scenario.epochs < 32 or not usable(trace.main):
         return None
     if claims.in_order and repeats_itself(trace):
         return None

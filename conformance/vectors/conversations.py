@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from conformance.bridge.check import PARTS, Part, checked, rest_of_a_stream
+from conformance.bridge.check import PARTS, Part, checked, epoch_of_a_state, rest_of_a_stream
 from conformance.bridge.exchange import Exchange, Misspoken
 from conformance.bridge.process import Gone
+from conformance.vectors import answers
 from conformance.vectors.exchanges import Samples, Scripted, asked_for, exchanges
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "specs" / "examples" / "bridge" / "loader.py"
@@ -53,9 +54,11 @@ def cases() -> Iterator[dict[str, Any]]:
     """The conversations, then the wrong answers, then what needs more than one iterator."""
     yield {"name": "a conversation", "lines": conversation(PARTS)}
     yield {"name": "a rest that is dropped", "lines": conversation({"rest": rest_of_a_stream})}
+    yield {"name": "a restart in its epoch, and in the next", "lines": conversation({"state": epoch_of_a_state})}
     for said in WRONG:
         yield {"name": "wrong", "said": list(said), "told": told_of(said)}
     yield from exchanges()
+    yield from exchanges(answers.EXCHANGES)
 
 
 def conversation(parts: Mapping[str, Part]) -> list[str]:

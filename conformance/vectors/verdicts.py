@@ -13,7 +13,7 @@ from conformance.clauses import CLAUSES, FAMILIES
 from conformance.contract import Claims, parse_claims
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace
-from conformance.vectors import deliveries, edges, edges_reach, readings, readings_reach
+from conformance.vectors import deliveries, edges, edges_reach, readings, readings_reach, unseen
 from conformance.vectors.deliveries import FAULTS, Delivered
 
 _REQUESTS = ((5, 2, 2), (7, 2, 2), (10, 2, 4), (8, 3, 2), (9, 2, 1), (1, 1, 4), (4, 1, 3), (9, 2, 3))
@@ -43,7 +43,7 @@ def _shards() -> Iterator[dict[str, Any]]:
 
 
 def _others() -> Iterator[dict[str, Any]]:
-    apart = (*readings.readings(), *readings_reach.readings())
+    apart = (*readings.readings(), *readings_reach.readings(), *unseen.unseen())
     for name, scenario, claims, delivered, more in (*deliveries.others(), *edges.edges(), *edges_reach.edges(), *apart):
         yield verdict(scenario, claims, delivered, name, **more)
 

@@ -6,7 +6,7 @@ from itertools import product
 from .partition import cut as cut_positions
 from .partition import shard
 from .policies import LAYOUTS, POLICIES, cut, padded_to_steps, shards, steps_of_ranks
-from .shuffle import permutation
+from .shuffle import LEAST_SEED, MOST_EPOCH, MOST_SEED, check_epoch, check_seed, permutation
 from .splitting import LAYOUTS as SPLITS
 from .splitting import share
 
@@ -110,6 +110,21 @@ def restart_vectors() -> Iterator[Case]:
             "left": sorted(set(range(samples)) - gone),
             "may_be_missing": sum(bounds) - 2,
         }
+
+
+def bound_of_seed_vectors() -> Iterator[Case]:
+    """Yield seeds and epochs at the bounds of chapter 3's two methods, as text, and whether they are refused."""
+    for name, check, least, most in (
+        ("seed", check_seed, LEAST_SEED, MOST_SEED),
+        ("epoch", check_epoch, 0, MOST_EPOCH),
+    ):
+        for value in (least - 1, least, most, most + 1):
+            try:
+                check(value)
+                refused = False
+            except ValueError:
+                refused = True
+            yield {"name": name, "value": str(value), "refused": refused}
 
 
 def refusal_vectors() -> Iterator[Case]:

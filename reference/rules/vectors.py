@@ -20,7 +20,14 @@ import numpy as np
 
 from ..ahead.ring_vectors import bound_vectors, ring_vectors
 from .arithmetic import make_plan
-from .delivery_vectors import epoch_vectors, policy_vectors, refusal_vectors, restart_vectors, stream_vectors
+from .delivery_vectors import (
+    bound_of_seed_vectors,
+    epoch_vectors,
+    policy_vectors,
+    refusal_vectors,
+    restart_vectors,
+    stream_vectors,
+)
 from .feistel import key_word, network, position_of, round_count, sample_at
 from .partition import cut, locate, shard
 from .shuffle import permutation
@@ -193,6 +200,7 @@ def files() -> dict[str, str]:
         "streams.json": ("for loaders of iterable-style datasets", stream_vectors()),
         "restarts.json": ("for loaders that resume", restart_vectors()),
         "refusals.json": ("for every loader", refusal_vectors()),
+        "seeds.json": ("for this reference only, and for those that shuffle as it does", bound_of_seed_vectors()),
         "ring.json": ("for loaders that read ahead into a ring of slots", ring_vectors()),
         "ahead.json": ("for loaders that claim buffer_size", bound_vectors()),
         "feistel.json": ("for loaders that shuffle without a list, as chapter 3 tells it", feistel_vectors()),

@@ -91,6 +91,11 @@ def _bound(case: Case) -> int:
     return int(case.samples - case.world_size * sum(each // case.step for each in files[:least]) * case.step)
 
 
+def _shared_stream(case: Case) -> bool:
+    shared = case.dataset == "iterable" and case.claims.get("iterable_workers") == "split"
+    return shared and "drops" not in case.claims
+
+
 def _may_lack(case: Case) -> int:
     """What a pass may lack."""
     if case.drop_last or not case.policy:
@@ -153,7 +158,7 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
         'not shuffled, R is 2 or more, and there is a policy but `"once"`; n may be 0',
         lambda case: not case.shuffle and case.world_size > 1 and case.policy in ("drop", "pad", "uneven"),
     ),
-    "PART-8": ("`drop_last`, a policy, and the epochs do not come round again, as told below", None),
+    "PART-8": ("shuffled, `drop_last`, a policy, and the epochs do not come round again, as told below", None),
     "ORDER-1": (
         "not shuffled, and a rank delivers two samples of the dataset in an epoch",
         lambda case: not case.shuffle and case.claims.get("in_order") is not False and case.most(foreign=False) > 1,
@@ -171,7 +176,11 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
         "the same, and R is 2 or more",
         lambda case: case.shuffle and case.world_size > 1 and case.samples > 0 and bool(case.policy),
     ),
-    "ORDER-6": ("shuffled, two epochs or more, and that all of them are alike would be no chance", None),
+    "ORDER-6": (
+        "shuffled, two epochs or more, and that all of them are alike would be no chance; not with "
+        '`assignment="dynamic"` on two ranks or more',
+        None,
+    ),
     "DRAW-6": ("there is no policy, and anything is delivered", lambda case: not case.policy and case.most() > 0),
     "WORK-3": (
         'n >= 1 and not below `smallest`, and elements are not `"replicated"`',
@@ -200,11 +209,12 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
         ),
     ),
     "EQUAL-2": (
-        'R is 2 or more, less than n may be lost, and there are `shards` or elements that are `"split"`',
+        "R is 2 or more, less than n may be lost, and there are `shards`, or the dataset is iterable, its elements "
+        '`"split"`, and no `drops` claimed',
         lambda case: (
             case.world_size > 1
             and _bound(case) < case.samples
-            and ("shards" in case.given["request"] or case.claims.get("iterable_workers") == "split")
+            and ("shards" in case.given["request"] or _shared_stream(case))
         ),
     ),
     "ENDLESS-1": (
@@ -216,7 +226,8 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
         ),
     ),
     "ENDLESS-2": (
-        "no rank ended early, and less than half of the samples may be lacking",
+        "every rank has all the steps that were read for, due or not, and a pass may lack less than half of the "
+        "samples",
         lambda case: _goes_on(case) and 2 * _may_lack(case) < case.samples,
     ),
 }

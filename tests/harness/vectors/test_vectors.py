@@ -1,6 +1,7 @@
 """The suite's own golden vectors: they are what its judges and its bridge say."""
 
 import json
+import re
 from collections import Counter
 from typing import Any
 
@@ -109,3 +110,22 @@ def test_the_bound_of_reading_ahead_is_the_judges() -> None:
             found = CLAUSES["ASYNC-3"].judge(request, claims, Trace(request, (Run("main", ranks),)))
             assert found is not None
             assert bool(more) == bool(found), case
+
+
+def test_no_verdict_asks_for_what_its_claims_exclude() -> None:
+    """The claims are such as an adapter may make, and its datasets and files are claimed."""
+    for case in VERDICTS:
+        claims = parse_claims(case["claims"])
+        assert case["request"].get("dataset", "map") in claims.datasets, case["name"]
+        assert claims.drops or "shards" not in case["request"], case["name"]
+
+
+def test_no_conversation_asks_for_a_larger_seed_than_the_contract() -> None:
+    """A loader may refuse seeds from 2^31 on, and its lines can be understood all the same."""
+    text = (FOLDER / "bridge.json").read_text("utf-8")
+    assert 2**31 - 1 == max(map(int, re.findall(r'seed\\":\\"(-?\d+)', text)))
+
+
+def test_chapter_3_counts_the_orders_of_its_vectors() -> None:
+    """Chapter 3 says how many orders feistel.json has."""
+    assert f"samples of {len(cases_of('feistel.json'))} orders" in (FOLDER.parent / "3-order.md").read_text("utf-8")

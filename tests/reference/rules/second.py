@@ -218,6 +218,12 @@ def refusals(case):
     return {"refused": wrong, "clause": "BATCH-4" if wrong else ""}
 
 
+def seeds(case):
+    """Chapter 3, the bounds of both methods."""
+    least, most = (-(2**63), 2**64 - 1) if case["name"] == "seed" else (0, 2**32 - 1)
+    return {"refused": not least <= int(case["value"]) <= most}
+
+
 MOVES = {
     ("free", "assign", "consumer"): "filling",
     ("filling", "fill", "producer"): "ready",
@@ -252,6 +258,7 @@ ANSWERS = {
     "epochs.json": epochs,
     "restarts.json": restarts,
     "refusals.json": refusals,
+    "seeds.json": seeds,
     "ring.json": ring,
     "ahead.json": ahead,
 }

@@ -15,6 +15,9 @@ TEXT = Path(second.__file__).read_text("utf-8")
 ANSWERED = sorted(second.ANSWERS)
 # The file whose vectors see it, what is replaced, and by what.
 MUTANTS: tuple[tuple[str, str, str], ...] = (
+    ("seeds.json", "2**64 - 1) if", "2**64) if"),
+    ("seeds.json", "(-(2**63),", "(0,"),
+    ("seeds.json", "(0, 2**32 - 1)", "(0, 2**32)"),
     ("arithmetic.json", "step = m * g * r * d\n", "step = m * g * r\n"),
     ("arithmetic.json", "n // (step * ranks) * step if drop", "n // ranks // step * step + 0 * step if not drop"),
     ("arithmetic.json", "else n // ranks + (n % ranks > 0)\n", "else n // ranks\n"),
