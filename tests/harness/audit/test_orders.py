@@ -160,7 +160,7 @@ BROKEN = [whole(STEPS[:6], how="", set_epoch=0)]
     ("after", "expected", "sentence"),
     [
         (STEPS[6:], [], "the restart went on in epoch 0 where the job had ended"),
-        (STEPS[5:], [], "went back by 4 samples"),
+        (STEPS[5:], [], "went back by 1 of the 6 steps before it (4 samples)"),
         (STEPS[8:], [("RESUME-1", "restart")], "skipped 8 samples of epoch 0"),
         (cut(order(40, 5), 4), [], "began epoch 0 again"),
         (cut(order(40, 5), 4)[6:], [("RESUME-1", "restart")], "came twice"),
