@@ -14,6 +14,7 @@ from conformance.audit import (
     replicas,
 )
 from conformance.audit.gather import Progress, gather
+from conformance.audit.never_came import over_epochs
 from conformance.audit.resumed import first_parts
 from conformance.audit.summary import GroupKey, Process, Summary
 from conformance.audit.titles import title
@@ -112,7 +113,7 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
 def _judged(view: View) -> Judged:
     found: list[Finding] = []
     epochs = view.epochs()
-    found += _merged(view, _one_cause(epochs, [_of_epoch(epoch) for epoch in epochs]))
+    found += over_epochs(view, _merged(view, _one_cause(epochs, [_of_epoch(epoch) for epoch in epochs])))
     found += judges_order.judge(view)
     found += judges_restarts.judge(view)
     found += judges_steps.judge_view(view)

@@ -54,6 +54,7 @@ def loader(given: Any, made: Facts) -> Facts:
         "kind": "iterable" if iterable else "map",
         "length": None if iterable else length(base),
         "batch_size": _batch_size(given),
+        "own_batches": _own_batches(given.batch_sampler),
         "drop_last": bool(given.drop_last or getattr(given.batch_sampler, "drop_last", False)),
         "num_workers": given.num_workers,
         "persistent": bool(given.persistent_workers),
@@ -63,6 +64,12 @@ def loader(given: Any, made: Facts) -> Facts:
         # DistributedSampler says it; of others the class does.
         "shuffle": getattr(sampler, "shuffle", None),
     }
+
+
+def _own_batches(sampler: Any) -> bool | None:
+    """Whether a batch sampler of the user's own cuts the batches; None if it is torch's, a library's, or there is none."""
+    code = getattr(getattr(type(sampler), "__iter__", None), "__code__", None)
+    return True if code is not None and is_users(code.co_filename) else None
 
 
 def _source(dataset: Any) -> Facts:
