@@ -24,13 +24,17 @@ BUCKET = {1, 2, 70}, {3, 4, 70}, {5, 6, 70}
 @pytest.mark.parametrize(
     ("of", "sentence", "excerpt"),
     [
-        ((BUCKET), "1 sample of 80 came in none of 3 epochs, and 2 others were missing in each", "in no epoch: 70"),
+        (
+            (*BUCKET, {9, 70}),
+            "1 sample of 80 came in none of 4 epochs, and 1 to 2 others were missing in each",
+            "in no epoch: 70",
+        ),
         (({7, 8},) * 2, "2 samples of 80 came in none of 2 epochs", "in no epoch: 7, 8"),
         ((set(range(9)),) * 3, "9 samples of 80 came in none of 3 epochs", "in no epoch: 0, 1, 2, 3, 4, 5, ..."),
         (
             ({7, 8}, {7, 9, 10}, set[int]()),
-            "2 samples of 80 never came in 2 of 3 epochs (here epoch 0): others each time, as each of the 80 came in one "
-            "of 3 epochs at least",
+            "2 samples of 80 never came in 2 of 3 epochs (here epoch 0): others each time, as each of the 80 came in "
+            "one of 3 epochs at least",
             "not in epoch 0: 7, 8",
         ),
     ],
