@@ -6,6 +6,7 @@ from pathlib import Path
 
 from conformance.audit import (
     judges_order,
+    judges_random,
     judges_restarts,
     judges_samples,
     judges_steps,
@@ -115,10 +116,12 @@ def _judged(view: View) -> Judged:
     epochs = view.epochs()
     found += over_epochs(view, _merged(view, _one_cause(epochs, [_of_epoch(epoch) for epoch in epochs])))
     found += judges_order.judge(view)
+    found += judges_random.judge(view)
     found += judges_restarts.judge(view)
     found += judges_steps.judge_view(view)
     found += judges_subsets.judge_view(view)
     found += judges_streams.judge_view(view)
+    found = judges_random.with_cause(found)
     findings = sorted((each for each in found if each.id != NOTE), key=lambda each: (-each.worst, each.id, each.key))
     return Judged(
         view.key,
