@@ -9,6 +9,7 @@ from conformance.audit import (
     judges_random,
     judges_restarts,
     judges_samples,
+    judges_splits,
     judges_steps,
     judges_streams,
     judges_subsets,
@@ -120,6 +121,7 @@ def _judged(view: View) -> Judged:
     found += judges_restarts.judge(view)
     found += judges_steps.judge_view(view)
     found += judges_subsets.judge_view(view)
+    found += judges_splits.judge_view(view)
     found += judges_streams.judge_view(view)
     found = judges_random.with_cause(found)
     findings = sorted((each for each in found if each.id != NOTE), key=lambda each: (-each.worst, each.id, each.key))
