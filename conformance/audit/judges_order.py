@@ -149,7 +149,7 @@ def _cause(view: View, epochs: list[EpochView], same: list[tuple[EpochView, Epoc
         return "", advice
     told = listed(list(dict.fromkeys(number for pair in numbers for number in pair)), 3)
     advice = "draw the order in the sampler's __iter__, by its seed and epoch: manual_seed(self.seed + self.epoch)"
-    return f": the sampler's epoch was {told} (set_epoch), and the order pays no heed to it", advice
+    return f": the sampler's epoch was {told} (set_epoch), and the order does not follow it", advice
 
 
 def _never_set(view: View, epochs: list[EpochView]) -> bool:

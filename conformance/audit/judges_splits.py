@@ -51,10 +51,10 @@ def _found(view: View, others: list[View], start: int, evaluated: Counts, shared
     )
     text += f" at line {lines} ({some})"
     if known:
-        text += ": each start splits anew"
+        text += ": each start splits again"
         return view.at_loader("SPLIT", "other-start", text, advice=_ADVICE, worst=8)
     right = "right if it trains one of its own, as for another fold"
-    more = f"wrong if it goes on with the model (then seed the split, or save it), {right}"
+    more = f"wrong if it continues with the model (then seed the split, or save it), {right}"
     return view.at_loader("note", "other-start", f"{text}: {more}")
 
 

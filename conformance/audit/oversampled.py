@@ -66,4 +66,4 @@ def _told(epoch: EpochView, parts: list[Part]) -> str:
     kind = "one part" if len(parts) == 1 else f"{len(parts)} parts"
     many = samples(sum(last - first for first, last in parts))
     text = f"of the ConcatDataset only {kind} ({which}, {many}) came again, {times}"
-    return f"{text}: right if it is to count so much more"
+    return f"{text}: right if it is meant to weigh more"

@@ -32,8 +32,8 @@ def test_one_order_in_every_epoch_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("numbers", "orders", "cause"),
     [
-        ([0, 1, 2], [0, 0, 0], ": the sampler's epoch was 0, 1 and 2 (set_epoch), and the order pays no heed to it"),
-        ([0, 1, 2], [0, 0, 3], ": the sampler's epoch was 0 and 1 (set_epoch), and the order pays no heed to it"),
+        ([0, 1, 2], [0, 0, 0], ": the sampler's epoch was 0, 1 and 2 (set_epoch), and the order does not follow it"),
+        ([0, 1, 2], [0, 0, 3], ": the sampler's epoch was 0 and 1 (set_epoch), and the order does not follow it"),
         ([0, 1, 1], [0, 1, 1], ": the sampler's epoch was 1 again"),
         ([None, None], [0, 0], ""),
         ([0, 1, 1], [0, 0, 0], ""),
@@ -46,7 +46,7 @@ def test_why_an_order_repeats_is_told_by_the_samplers_epoch(
     of = [shuffled(seed, set_epoch=number) for seed, number in zip(orders, numbers, strict=True)]
     (finding,) = audited(job(tmp_path, epochs(*of), length=40)).findings
     assert finding.sentence.endswith(f" on both ranks{cause}")
-    assert ("__iter__" in finding.advice) == ("heed" in cause)
+    assert ("__iter__" in finding.advice) == ("follow" in cause)
 
 
 def test_the_order_of_the_dataset_may_come_again(tmp_path: Path) -> None:

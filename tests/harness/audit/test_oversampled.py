@@ -45,7 +45,7 @@ def test_what_is_oversampled_is_told_with_its_number(tmp_path: Path) -> None:
     verdict = audited(job(tmp_path, [[mixed(*SMALL, *OTHER, *SMALL[:4])]], length=40, parts=[30, 40]))
     (note,) = verdict.groups[0].notes
     text = "of the ConcatDataset only one part (30 to 39, 10 samples) came again, 2 to 3 times"
-    assert f"{text}: right if it is to count so much more" == note.sentence
+    assert f"{text}: right if it is meant to weigh more" == note.sentence
 
 
 def test_of_one_process_the_sampler_is_named(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_split_that_is_drawn_anew_at_a_restart_is_found(tmp_path: Path) -> Non
     (finding,) = audited(tmp_path).findings
     text = "of 8 samples that are evaluated here after restart 1, 8 were trained on before it at line 9"
     shown = ", ".join(map(str, sorted(ALL[4:12])[:3]))
-    assert f"{text} ({shown}, ...): each start splits anew" == finding.sentence
+    assert f"{text} ({shown}, ...): each start splits again" == finding.sentence
     assert ("SPLIT", 10) == (finding.id, finding.line)
     assert "manual_seed(0)" in finding.advice
 
@@ -81,7 +81,7 @@ def test_a_start_for_each_fold_is_told(tmp_path: Path) -> None:
     verdict = audited(tmp_path)
     assert ([], True) == (found(verdict), "other-start" in told(verdict))
     (note,) = [note for note in verdict.groups[1].notes if note.key == "other-start"]
-    assert "wrong if it goes on with the model (then seed the split, or save it)" in note.sentence
+    assert "wrong if it continues with the model (then seed the split, or save it)" in note.sentence
 
 
 def test_a_fold_that_is_restarted_goes_on_with_itself_alone(tmp_path: Path) -> None:
