@@ -153,7 +153,7 @@ def _crashed(epoch: EpochView) -> Iterator[Finding]:
 def _what_of_the_rest(epoch: EpochView) -> str:
     """How what did not come of an epoch is judged."""
     if epoch.key in begun(epoch.view.group).values():
-        return "what did not come is judged with the restart"
+        return "a restart took it up again"
     return "what did not come is not judged"
 
 

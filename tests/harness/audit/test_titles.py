@@ -29,7 +29,7 @@ def test_what_a_restart_took_up_is_not_said_to_be_unjudged(tmp_path: Path) -> No
     (group,) = audited(starts(tmp_path, [begun(A, 3)], [whole(A[4:])])).groups
     assert ["the restart skipped 4 samples of epoch 0"] == [each.sentence for each in group.findings]
     (note,) = [each.sentence for each in group.notes if each.key.startswith("not-whole")]
-    assert "left by the loop after 3 steps in epoch 0: what did not come is judged with the restart" == note
+    assert "left by the loop after 3 steps in epoch 0: a restart took it up again" == note
 
 
 def test_subsets_that_differ_by_rank_are_counted_together(tmp_path: Path) -> None:
