@@ -1,7 +1,8 @@
-"""A tap in `torch.load`: decides whether a start of the job goes on with what an earlier start of it stored.
+"""Taps in `torch.load` and in torch's optimizers: decides whether a start of the job continues what an earlier one
+stored.
 
-A file in which an optimizer's state lies is a checkpoint. When it was written says which start wrote it. What is loaded
-in another way is not known.
+A file in which an optimizer's state lies is a checkpoint, and when it was written says which start wrote it. It is
+continued where an optimizer of the process takes over a state. What is loaded in another way is not known.
 """
 
 import functools
@@ -16,13 +17,33 @@ from conformance.watch.watching import tapped
 _DONE = "_loaderspec_tapped"
 _DEPTH, _MANY, _MOST = 3, 10_000, 16
 _written: list[float] = []
+_restored: list[bool] = []
 
 
 def tap(module: Any) -> None:
-    """Tap `torch.serialization`, from which `torch` takes its `load`."""
-    plain = module.load
+    """Tap `torch.serialization`, from which `torch` takes its `load`, or `torch.optim.optimizer`."""
+    if hasattr(module, "Optimizer"):
+        _tap_optimizer(module.Optimizer)
+    elif not hasattr(module.load, _DONE):
+        _tap_load(module)
+
+
+def _tap_optimizer(kind: Any) -> None:
+    plain = kind.load_state_dict
     if hasattr(plain, _DONE):
         return
+
+    @functools.wraps(plain)
+    def load_state_dict(self: Any, *given: Any, **more: Any) -> None:
+        plain(self, *given, **more)
+        _restored[:] = [True]
+
+    setattr(load_state_dict, _DONE, True)
+    kind.load_state_dict = load_state_dict
+
+
+def _tap_load(module: Any) -> None:
+    plain = module.load
 
     @functools.wraps(plain)
     def load(*given: Any, **more: Any) -> Any:
@@ -38,8 +59,8 @@ def tap(module: Any) -> None:
 
 
 def checkpoints() -> list[float] | None:
-    """When the checkpoints were written that this process has loaded, in seconds since 1970; None if it has none."""
-    return list(_written) or None
+    """When the checkpoints were written that this process loaded and continues, in seconds since 1970, or None."""
+    return list(_written) if _written and _restored else None
 
 
 @tapped

@@ -7,6 +7,7 @@ import sys
 TARGETS = {
     "torch.utils.data.dataloader": "conformance.watch.taps",
     "torch.serialization": "conformance.watch.taps_checkpoint",
+    "torch.optim.optimizer": "conformance.watch.taps_checkpoint",
     "torchdata.stateful_dataloader.stateful_dataloader": "conformance.watch.taps_stateful",
     "accelerate.data_loader": "conformance.watch.taps_accelerate",
     "torch.distributed.device_mesh": "conformance.watch.taps_mesh",

@@ -40,6 +40,7 @@ def test_a_file_with_an_optimizer_in_it_is_a_checkpoint(
     stored: Any, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its time is kept, whether it is named or open."""
+    monkeypatch.setattr(taps_checkpoint, "_restored", [True])
     path = tmp_path / "state.pt"
     torch.save(stored, path)
     os.utime(path, (1000, 1000))
@@ -52,8 +53,21 @@ def test_a_file_with_an_optimizer_in_it_is_a_checkpoint(
             assert ([1000.0] if expected else None) == taps_checkpoint.checkpoints()
 
 
+def test_a_checkpoint_that_is_only_looked_at_is_not_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job may compare itself to an earlier one: what counts is an optimizer that takes over a state."""
+    monkeypatch.setattr(taps_checkpoint, "_written", [1000.0])
+    monkeypatch.setattr(taps_checkpoint, "_restored", [])
+    kind: Any = type("Optimizer", (torch.optim.Optimizer,), {"load_state_dict": torch.optim.SGD.load_state_dict})
+    taps_checkpoint.tap(type("optimizer", (), {"Optimizer": kind}))
+    optimizer = kind([torch.zeros(1)], {"lr": 0.1})
+    assert taps_checkpoint.checkpoints() is None
+    optimizer.load_state_dict(optimizer.state_dict())
+    assert [1000.0] == taps_checkpoint.checkpoints()
+
+
 def test_what_has_no_file_is_loaded_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes in memory have no time."""
+    monkeypatch.setattr(taps_checkpoint, "_restored", [True])
     monkeypatch.setattr(taps_checkpoint, "_written", [])
     serialization: Any = type("serialization", (), {"load": staticmethod(torch.load)})
     taps_checkpoint.tap(serialization)
