@@ -95,6 +95,13 @@ class Counts:
         dense = self._dense()
         return int(dense[index]) + self._more.get(index, 0) if index < len(dense) else 0
 
+    def span(self, first: int, end: int) -> tuple[int, int]:
+        """How often the indices from `first` up to `end` came: at least, and at most."""
+        dense = self._dense()[first:end]
+        more = {index: self.of(index) for index in self._more if first <= index < end}
+        least = int(dense.min(initial=255)) if len(dense) == end - first else 0
+        return least, max([int(dense.max(initial=0)), *more.values()])
+
     def in_both(self, other: "Counts") -> list[int]:
         """The indices that came here and there."""
         mine, theirs = self._dense(), other._dense()

@@ -127,6 +127,8 @@ class _Reader:
         # Of a loader that a library makes out of the user's, what it was made to.
         if self._file.rank not in group.loaders or (not line.epochs and "rebuilt_from" in fact):
             group.loaders[self._file.rank] = {**_plain(fact), "overlap": self._shared(fact)}
+        elif any(group.loaders[self._file.rank].get(name) != fact.get(name) for name in _WHICH):
+            group.loaders[self._file.rank]["other_dataset"] = True
         line.last, line.used = fact, False
 
     def _key(self, fact: dict[str, Any]) -> GroupKey:
@@ -275,6 +277,7 @@ def _length(loader: dict[str, Any], length: Any) -> int:
     return length if isinstance(length, int) and loader.get("ids", "index") == "index" else 0
 
 
+_WHICH = ("dataset_print", "length")
 _LOOKS = ("class", "dataset_class", "length", "subset_print", "kind", "sampler")
 
 

@@ -1,4 +1,4 @@
-"""Orders and random states: the judges over what repeats from epoch to epoch, worker to worker, rank to rank."""
+"""Orders: the judge over what repeats from epoch to epoch."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -7,8 +7,7 @@ from math import lgamma
 from conformance.audit.counts import Counts
 from conformance.audit.looks import looked_at
 from conformance.audit.orders import alike, in_common
-from conformance.audit.resumed import begun, first_parts, number_of
-from conformance.audit.summary import EpochKey, RankSeen, WorkerSeen
+from conformance.audit.resumed import begun, number_of
 from conformance.audit.view import EpochView, Finding, View
 from conformance.audit.words import ascending, head, listed, samples
 from conformance.epochs.order import beyond_chance
@@ -19,7 +18,6 @@ def judge(view: View) -> Iterator[Finding]:
     """Findings over all epochs of a loader; what is only told has the id "note"."""
     yield from _same_order(view)
     yield from _never_reached(view)
-    yield from _random_states(view)
     yield from _contents(view)
 
 
@@ -59,8 +57,7 @@ def _same_order(view: View) -> Iterator[Finding]:
         else:
             yield view.at_loader("note", "same-order", f"{which}: it is not shuffled, or always alike")
         return
-    advice = "set the epoch before each of them: sampler.set_epoch(epoch)"
-    cause = ": set_epoch was never called" if _never_set(view, epochs) else ""
+    cause, advice = _cause(view, epochs, same)
     yield second.at_loop(
         "ORDER-6",
         "same-order",
@@ -138,6 +135,23 @@ def _never_reached(view: View) -> Iterator[Finding]:
         yield epochs[0].at_loop("PART-8", "never-reached", text, advice=advice, worst=7)
 
 
+def _cause(view: View, epochs: list[EpochView], same: list[tuple[EpochView, EpochView]]) -> tuple[str, str]:
+    """Why the order repeats in these pairs of epochs, as far as the sampler tells, and what to do."""
+    advice = "set the epoch before each of them: sampler.set_epoch(epoch)"
+    if _never_set(view, epochs):
+        return ": set_epoch was never called", advice
+    numbers = [(number_of(one.epoch), number_of(other.epoch)) for one, other in same]
+    if any(None in pair for pair in numbers):
+        return "", advice
+    if all(one == other for one, other in numbers):
+        return f": the sampler's epoch was {numbers[0][0]} again", advice
+    if any(one == other for one, other in numbers):
+        return "", advice
+    told = listed(list(dict.fromkeys(number for pair in numbers for number in pair)), 3)
+    advice = "draw the order in the sampler's __iter__, by its seed and epoch: manual_seed(self.seed + self.epoch)"
+    return f": the sampler's epoch was {told} (set_epoch), and the order does not follow it", advice
+
+
 def _never_set(view: View, epochs: list[EpochView]) -> bool:
     """Whether the sampler has set_epoch, and still says epoch 0 in all of them."""
     told = {seen.facts.get("set_epoch") for epoch in epochs for seen in epoch.epoch.ranks.values()}
@@ -148,106 +162,6 @@ def _begin(*epochs: EpochView) -> tuple[str, ...]:
     """How epochs begin on their first rank."""
     first = [(epoch, *next(iter(epoch.ranks.items()))) for epoch in epochs]
     return tuple(f"{epoch.name}{epoch.view.where(rank)}: {head(seen)}" for epoch, rank, seen in first)
-
-
-# Who began: the epoch, the rank, the worker (-1: the process itself).
-_Stream = tuple[EpochKey, int, int]
-
-
-def _random_states(view: View) -> Iterator[Finding]:
-    """Workers that begin an epoch with a random state that another one, or another epoch, began with as well."""
-    streams = {
-        (epoch.key, rank, worker): told
-        for epoch in view.epochs()
-        for rank, seen in epoch.ranks.items()
-        for worker, told in _states(seen).items()
-    }
-    kinds = (
-        ("WORK-8", "workers", "two workers of a rank", lambda one, other: one[:2] == other[:2]),
-        ("WORK-9", "ranks", "the workers of two ranks", lambda one, other: one[0] == other[0] and one[1] != other[1]),
-        (
-            "WORK-10",
-            "epochs",
-            "the workers of two epochs",
-            lambda one, other: one[0] != other[0] and one[0][0] == other[0][0] and one[1] == other[1],
-        ),
-    )
-    # One cause is one finding: a generator that is copied into all workers is there again in the next epoch.
-    for library in sorted({name for told in streams.values() for name in told.random}):
-        for clause, key, whose, compared in kinds:
-            pair = _pair(streams, library, compared)
-            if pair is not None:
-                yield _alike_states(view, clause, key, whose, library, pair, streams)
-                break
-        else:
-            yield from _seeded_again(view, library, streams)
-
-
-def _seeded_again(view: View, library: str, streams: dict[_Stream, WorkerSeen]) -> Iterator[Finding]:
-    """A restart that seeds as the start before it did: another epoch has its random numbers. Most scripts do so."""
-    first = first_parts(view.group)  # an epoch that is read again after a restart is no other one
-    pair = _pair(
-        streams,
-        library,
-        lambda one, other: (
-            one[0][0] != other[0][0]
-            and one[1] == other[1]
-            and first.get(one[0], one[0]) != first.get(other[0], other[0])
-        ),
-    )
-    if pair is not None:
-        before, after = (view.epoch_name(stream[0]) for stream in pair)
-        text = f"the restart seeds {_called(library)} again as the first start did: {after} has the random numbers of "
-        more = "store the states of the generators with the model's, or seed by the epoch, where that matters"
-        yield view.at_loader("note", f"seeded-again-{library}", f"{text}{before}; {more}")
-
-
-def _states(seen: RankSeen) -> dict[int, WorkerSeen]:
-    """The random states of a rank's workers. Those of a process that loads by itself are moved by the training too."""
-    told = {worker: one for worker, one in seen.workers.items() if worker >= 0 and one.random}
-    drew = seen.facts.get("drew")
-    if not told and isinstance(drew, list) and isinstance(seen.facts.get("random"), dict):
-        return {-1: WorkerSeen(random=seen.facts["random"], drew=drew)}
-    return told
-
-
-def _pair(streams: dict[_Stream, WorkerSeen], library: str, compared: object) -> tuple[_Stream, _Stream] | None:
-    by_state: dict[str, list[_Stream]] = {}
-    for stream in sorted(streams):
-        state = streams[stream].random.get(library)
-        if state is not None and library in (streams[stream].drew or ()):
-            by_state.setdefault(state, []).append(stream)
-    for same in by_state.values():
-        for at, one in enumerate(same[:64]):
-            for other in same[at + 1 : 64]:
-                if compared(one, other):  # type: ignore[operator]
-                    return one, other
-    return None
-
-
-def _alike_states(
-    view: View,
-    clause: str,
-    key: str,
-    whose: str,
-    library: str,
-    pair: tuple[_Stream, _Stream],
-    streams: dict[_Stream, WorkerSeen],
-) -> Finding:
-    lines = []
-    for epoch, rank, worker in pair:
-        who = f"{view.where(rank)}, worker {worker}" if worker >= 0 else view.where(rank)
-        lines.append(f"{view.epoch_name(epoch)}{who}: {library} {streams[epoch, rank, worker].random[library]}")
-    text = f"{whose} begin with one state of {_called(library)}, and draw from it: their random numbers are the same"
-    advice = "seed in worker_init_fn from torch.initial_seed(), the rank and the epoch" if "." not in library else ""
-    advice = advice or "make the generator in the worker, not in __init__"
-    return view.at_dataset(
-        clause, f"random-{key}", text, excerpt=tuple(lines), advice=advice, epochs=(pair[0][0],), worst=6
-    )
-
-
-def _called(library: str) -> str:
-    return {"python": "random", "numpy": "numpy.random", "torch": "torch"}.get(library, library)
 
 
 def _contents(view: View) -> Iterator[Finding]:

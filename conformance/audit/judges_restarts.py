@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from conformance.audit.orders import alike, differ
 from conformance.audit.resumed import begun, first_parts, idle_steps, joints, number_of
 from conformance.audit.view import EpochView, Finding, View, joined
+from conformance.audit.went_back import how_far_back
 from conformance.audit.words import samples
 from conformance.trial.words import count
 
@@ -104,9 +105,7 @@ def _taken_up(view: View, called: str, parts: list[EpochView], first: EpochView,
         more = f" and {samples(twice)} came twice" if twice else ""
         return _skipped(after, f"the restart skipped {samples(lost)} of {called}{more}", parts[-1], lost, missing)
     if twice:
-        return _told(
-            after, f"the restart in {called} went back by {samples(twice)}, to the last state: no sample was skipped"
-        )
+        return _told(after, f"the restart in {called} went back by {how_far_back(parts[-1], after, twice)}")
     return _told(after, f"the restart went on in {called} where the job had ended")
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from conformance.audit import judges_contents, judges_replicas, judges_subsets
+from conformance.audit import judges_contents, judges_replicas, judges_subsets, oversampled
 from conformance.audit.endless import passes, passes_of
 from conformance.audit.excerpts import first_again, heads
 from conformance.audit.looks import ahead, looked_at
@@ -276,6 +276,10 @@ def _again(epoch: EpochView) -> Iterator[Finding]:
         return
     if epoch.view.by_content:
         yield judges_contents.judge(epoch)
+        return
+    given = list(oversampled.judge(epoch))
+    if given:
+        yield from given
         return
     first = epoch.came_again()
     readers = len(epoch.ranks) > 1 and not any(epoch.within_a_rank(index) for index in first)

@@ -3,8 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from conformance.audit import uneven
 from conformance.audit.looks import looked_at
+from conformance.audit.resumed import begun
 from conformance.audit.summary import RankSeen
+from conformance.audit.uneven import ranks_of
 from conformance.audit.view import EpochView, Finding, View
 from conformance.audit.words import listed, samples
 from conformance.trial.words import count
@@ -18,47 +21,10 @@ _MOST = 300
 
 def judge(epoch: EpochView) -> Iterator[Finding]:
     """Findings of one epoch; what is only told has the id "note"."""
-    yield from _unequal(epoch)
+    yield from uneven.judge(epoch)
     yield from _length(epoch)
     yield from _sizes(epoch)
     yield from _ends(epoch)
-
-
-def _unequal(epoch: EpochView) -> Iterator[Finding]:
-    """A rank was at its end while another one still had steps."""
-    seen = epoch.ranks
-    ended = {rank: one.steps for rank, one in seen.items() if one.whole}
-    if len(seen) < 2 or not ended:
-        return
-    least, most = min(ended.values()), max(one.steps for one in seen.values())
-    if least >= most:
-        return
-    # Ranks are many: those at both ends tell it.
-    few = [rank for rank, steps in ended.items() if steps == least]
-    many = [rank for rank, one in seen.items() if one.steps == most]
-    # Without ranks there are no collectives, as far as is known.
-    apart = min(seen) < 0
-    text = f"{_ranks(epoch, few)} had {count(least, 'step')}, and {_ranks(epoch, many)} had {most}"
-    if epoch.evaluation or apart:
-        yield epoch.at_loop(
-            "note", "other-steps", f"{text}, in an evaluation: no harm if nothing is gathered at each step"
-        )
-        return
-    excerpt = tuple(f"{epoch.view.who(rank)}: {count(seen[rank].steps, 'step')}" for rank in list(seen)[:4])
-    yield epoch.at_loop(
-        "COUNT-5",
-        "other-steps",
-        f"{text}: at step {least} a collective (an optimizer's step under DDP) waits forever",
-        excerpt=excerpt,
-        advice="make the steps equal: drop_last=True with a sampler over ranks, or pad; or train under join()",
-        worst=9,
-    )
-
-
-def _ranks(epoch: EpochView, ranks: list[int]) -> str:
-    if ranks and ranks[0] < 0:
-        return f"process {listed([-1 - rank for rank in ranks], 3)}"
-    return f"rank{'s' if len(ranks) > 1 else ''} {listed(ranks, 3)}"
 
 
 def _length(epoch: EpochView) -> Iterator[Finding]:
@@ -151,7 +117,9 @@ def _failed(epoch: EpochView, who: str, steps: int, text: str) -> Finding:
     where = [line.strip() for line in text.splitlines() if line.startswith('  File "')]
     own = [line for line in where if "-packages" not in line] or where
     more = (own[-1],) if own else ()
-    return epoch.at_loop("COUNT-7", "failed", f"{who} at step {steps}: {reason[:_MOST]}", excerpt=more, worst=7)
+    return epoch.at_loop(
+        "COUNT-7", "failed", f"{who} after {count(steps, 'step')}: {reason[:_MOST]}", excerpt=more, worst=7
+    )
 
 
 def _reason(text: str) -> str:
@@ -162,7 +130,7 @@ def _reason(text: str) -> str:
 
 
 def _died(epoch: EpochView, who: str, step: int, why: str) -> Finding:
-    text = f"{who} died after step {step}" + (f": {why[:_MOST]}" if why else "")
+    text = f"{who} died after {count(step, 'step')}" + (f": {why[:_MOST]}" if why else "")
     return epoch.at_loop("COUNT-7", "worker-died", text, advice="look at its memory, and at what it imports", worst=8)
 
 
@@ -175,10 +143,18 @@ def _crashed(epoch: EpochView) -> Iterator[Finding]:
     first, *others = sorted(crashed, key=lambda rank: epoch.epoch.ranks[rank].facts.get("crashed", 0))
     seen = epoch.epoch.ranks[first]
     why = _reason(seen.how.removeprefix("crash: "))[:_MOST]
-    who = f" on {_ranks(epoch, [first])}" if epoch.view.where(first) else ""
-    who += f" (then on {_ranks(epoch, sorted(others))})" if others else ""
+    who = f" on {ranks_of(epoch, [first])}" if epoch.view.where(first) else ""
+    who += f" (then on {ranks_of(epoch, sorted(others))})" if others else ""
     told = f"the job ended with an exception after {count(seen.steps, 'step')}{who}: {why}"
-    yield epoch.at_loop("note", "crash", f"{told}. What did not come is not judged")
+    rest = _what_of_the_rest(epoch)
+    yield epoch.at_loop("note", "crash", f"{told}. {rest[0].upper()}{rest[1:]}")
+
+
+def _what_of_the_rest(epoch: EpochView) -> str:
+    """How what did not come of an epoch is judged."""
+    if epoch.key in begun(epoch.view.group).values():
+        return "a restart took it up again"
+    return "what did not come is not judged"
 
 
 def _not_to_the_end(epoch: EpochView) -> Iterator[Finding]:
@@ -192,10 +168,8 @@ def _not_to_the_end(epoch: EpochView) -> Iterator[Finding]:
         if ranks and not all(seen.facts.get("sanity") for seen in ranks.values()):
             steps = sorted({seen.steps for seen in ranks.values()})
             span = count(steps[0], "step") if len(steps) == 1 else f"{steps[0]} to {steps[-1]} steps"
-            who = "" if len(ranks) == len(epoch.epoch.ranks) else f" on {_ranks(epoch, list(ranks))}"
-            yield epoch.at_loop(
-                "note", f"not-whole-{how}", f"{told} after {span}{who}: what did not come is not judged"
-            )
+            who = "" if len(ranks) == len(epoch.epoch.ranks) else f" on {ranks_of(epoch, list(ranks))}"
+            yield epoch.at_loop("note", f"not-whole-{how}", f"{told} after {span}{who}: {_what_of_the_rest(epoch)}")
     unread = [seen for seen in epoch.epoch.ranks.values() if seen.unread]
     if unread:
         number = sum(seen.unread for seen in unread)

@@ -6,17 +6,21 @@ from pathlib import Path
 
 from conformance.audit import (
     judges_order,
+    judges_random,
     judges_restarts,
     judges_samples,
+    judges_splits,
     judges_steps,
     judges_streams,
     judges_subsets,
     replicas,
 )
 from conformance.audit.gather import Progress, gather
+from conformance.audit.never_came import over_epochs
 from conformance.audit.resumed import first_parts
-from conformance.audit.summary import EpochKey, GroupKey, Process, Summary
-from conformance.audit.view import EpochView, Finding, Replicas, View, joined
+from conformance.audit.summary import GroupKey, Process, Summary
+from conformance.audit.titles import title
+from conformance.audit.view import EpochView, Finding, Replicas, View
 from conformance.audit.words import listed
 from conformance.records.frames import NOT_CLOSED
 from conformance.trial.words import count
@@ -111,18 +115,21 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
 def _judged(view: View) -> Judged:
     found: list[Finding] = []
     epochs = view.epochs()
-    found += _merged(view, _one_cause(epochs, [_of_epoch(epoch) for epoch in epochs]), len(epochs))
+    found += over_epochs(view, _merged(view, _one_cause(epochs, [_of_epoch(epoch) for epoch in epochs])))
     found += judges_order.judge(view)
+    found += judges_random.judge(view)
     found += judges_restarts.judge(view)
     found += judges_steps.judge_view(view)
     found += judges_subsets.judge_view(view)
+    found += judges_splits.judge_view(view)
     found += judges_streams.judge_view(view)
+    found = judges_random.with_cause(found)
     findings = sorted((each for each in found if each.id != NOTE), key=lambda each: (-each.worst, each.id, each.key))
     return Judged(
         view.key,
         view.file,
         view.line,
-        _title(view),
+        title(view),
         tuple(findings),
         tuple(each for each in found if each.id == NOTE),
         not view.group.epochs,
@@ -156,73 +163,33 @@ def _within_ranks(epoch: EpochView) -> bool:
     return any(epoch.within_a_rank(index) for index in epoch.came_again())
 
 
-def _merged(view: View, found: Sequence[Iterable[Finding]], epochs: int) -> list[Finding]:
+def _merged(view: View, found: Sequence[Iterable[Finding]]) -> list[Finding]:
     """What is found of several epochs is told once, of the first of them."""
     kinds: dict[tuple[str, str], list[Finding]] = {}
     for one in found:
         for finding in one:
             kinds.setdefault((finding.id, finding.key), []).append(finding)
-    return [_once(view, same, epochs) for same in kinds.values()]
+    return [_once(view, same) for same in kinds.values()]
 
 
-def _once(view: View, same: list[Finding], epochs: int) -> Finding:
+def _once(view: View, same: list[Finding]) -> Finding:
     first = same[0]
     keys = tuple(dict.fromkeys(key for finding in same for key in finding.epochs))
-    if epochs < 2:
+    parts = view.group.epochs
+    if len(parts) < 2:
         return replace(first, epochs=keys)
+    # The parts of an epoch before and after a restart are one.
+    begun = first_parts(view.group)
+    epochs, these = ({begun.get(key, key) for key in some} for some in (parts, keys))
     alike = len({finding.sentence for finding in same}) == 1
     if len(keys) == 1:
         where = f" in {view.epoch_name(keys[0])}"
     else:
-        where = " in each epoch" if len(keys) == epochs else f" in {len(keys)} of {epochs} epochs"
+        where = " in each epoch" if len(these) == len(epochs) else f" in {len(these)} of {len(epochs)} epochs"
+        where *= len(epochs) > 1
         where += "" if alike else f" (here {view.epoch_name(keys[0])})"
     head, colon, tail = first.sentence.partition(":")
     return replace(first, sentence=f"{head}{where}{colon}{tail}", epochs=keys)
-
-
-def _title(view: View) -> str:
-    """``DataLoader   10 samples, 2 ranks x 2 workers, 2 epochs seen whole``."""
-    name = str(view.facts.get("class", "loader"))
-    over = " over an iterable dataset" if view.iterable else ""
-    return f"{name}{over}   {', '.join([*_size(view), _readers(view), _epochs(view)])}"
-
-
-def _size(view: View) -> list[str]:
-    most = _most(view)
-    if view.expected is not None and not view.by_content:
-        return [count(view.expected, "sample") if view.expected < 1000 else f"{view.expected:,} samples"]
-    different = "different sample" if most == 1 else "different samples"
-    return [f"{most:,} {different}"] if most else []
-
-
-def _most(view: View) -> int:
-    """The most different samples of an epoch, whose parts before and after a restart are one."""
-    first = first_parts(view.group)
-    parts: dict[EpochKey, list[EpochView]] = {}
-    for epoch in view.epochs():
-        parts.setdefault(first.get(epoch.key, epoch.key), []).append(epoch)
-    return max((joined(view, some).came for some in parts.values()), default=0)
-
-
-def _readers(view: View) -> str:
-    ranks = count(len(view.ranks), "rank" if view.ranks[0] >= 0 or len(view.ranks) > 1 else "process")
-    ranks = ranks.replace("processs", "processes")
-    workers = max(view.workers, view.facts.get("num_workers") or 0)
-    return f"{ranks} x {count(workers, 'worker')}" if workers else ranks
-
-
-def _epochs(view: View) -> str:
-    epochs = view.epochs()
-    whole = sum(epoch.epoch.whole for epoch in epochs)
-    if not epochs:
-        return "no epoch"
-    if whole == len(epochs):
-        return f"{count(whole, 'epoch')} seen whole"
-    return (
-        f"{count(whole, 'epoch')} seen whole, {len(epochs) - whole} in part"
-        if whole
-        else f"{count(len(epochs), 'epoch')} seen in part"
-    )
 
 
 def _about_the_record(summary: Summary) -> Iterable[str]:

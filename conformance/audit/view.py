@@ -111,7 +111,8 @@ class View:
     @property
     def own_batches(self) -> bool:
         """Whether a batch sampler of the user's own cuts the batches, so that whole ones are repeated or dropped."""
-        return self.batch_size is None or "batch" in str(self.facts.get("sampler", "")).lower()
+        named = bool(self.facts.get("own_batches")) or self.batch_size is None
+        return named or "batch" in str(self.facts.get("sampler", "")).lower()
 
     @cached_property
     def workers(self) -> int:

@@ -19,6 +19,7 @@ _PLACE = {"rank", "local_rank", "global_rank", "process_index", "world_size", "d
 # This many entries of a long list or array are looked at, evenly spaced; and this many values in all.
 _LOOKED_AT = 64
 _BUDGET = 4000
+_MOST_PARTS = 1000
 
 
 def base_of(dataset: Any) -> Any:
@@ -36,6 +37,16 @@ def base_indices(dataset: Any) -> Indices | None:
         found = indices if found is None else indices[found]
         dataset = dataset.dataset
     return found
+
+
+def parts_of(dataset: Any) -> list[int] | None:
+    """Where each part of torch's ConcatDataset ends; None if it is none, or has too many to tell."""
+    ends = getattr(dataset, "cumulative_sizes", None) if _is_concat(dataset) else None
+    return [int(end) for end in ends] if isinstance(ends, list) and len(ends) <= _MOST_PARTS else None
+
+
+def _is_concat(dataset: Any) -> bool:
+    return any(each.__name__ == "ConcatDataset" for each in type(dataset).__mro__)
 
 
 def print_of(dataset: Any) -> str:

@@ -19,6 +19,7 @@ from conformance.watch.identity import ids_of
 from conformance.watch.keys import leave_keys
 from conformance.watch.lines import users_frame
 from conformance.watch.stepping import follow, scaled
+from conformance.watch.taps_checkpoint import checkpoints
 from conformance.watch.watching import tapped, watching
 
 # Under this name a tapped iterator holds its Delivery, and a loader that is read ahead what was read but not yet taken.
@@ -74,7 +75,7 @@ class Delivery:
         state = watching()
         state.hello()
         self.loader = state.number(loader, frame)
-        about = facts.epoch(loader, frame)
+        about = {**facts.epoch(loader, frame), "loaded": checkpoints()}
         self.epoch = state.recorder.epoch(self.loader, about)
         self.key = state.recorder.iterator(self.loader, self.epoch)
         self.drawn: Any = None

@@ -6,7 +6,7 @@ from types import FrameType
 from typing import Any
 
 from conformance.records.place import place
-from conformance.watch.datasets import base_of, print_of
+from conformance.watch.datasets import base_of, parts_of, print_of
 from conformance.watch.fingerprints import fingerprints
 from conformance.watch.lines import handed_on, is_users, users_frame, users_line
 
@@ -53,7 +53,9 @@ def loader(given: Any, made: Facts) -> Facts:
         "dataset_print": print_of(base),
         "kind": "iterable" if iterable else "map",
         "length": None if iterable else length(base),
+        "parts": parts_of(base),
         "batch_size": _batch_size(given),
+        "own_batches": _own_batches(given.batch_sampler),
         "drop_last": bool(given.drop_last or getattr(given.batch_sampler, "drop_last", False)),
         "num_workers": given.num_workers,
         "persistent": bool(given.persistent_workers),
@@ -63,6 +65,12 @@ def loader(given: Any, made: Facts) -> Facts:
         # DistributedSampler says it; of others the class does.
         "shuffle": getattr(sampler, "shuffle", None),
     }
+
+
+def _own_batches(sampler: Any) -> bool | None:
+    """Whether a batch sampler of the user's own cuts the batches; None where a library's does, or none."""
+    code = getattr(getattr(type(sampler), "__iter__", None), "__code__", None)
+    return True if code is not None and is_users(code.co_filename) else None
 
 
 def _source(dataset: Any) -> Facts:

@@ -6,6 +6,8 @@ import sys
 # A module that is imported, and the module of ours whose `tap` is then called with it.
 TARGETS = {
     "torch.utils.data.dataloader": "conformance.watch.taps",
+    "torch.serialization": "conformance.watch.taps_checkpoint",
+    "torch.optim.optimizer": "conformance.watch.taps_checkpoint",
     "torchdata.stateful_dataloader.stateful_dataloader": "conformance.watch.taps_stateful",
     "accelerate.data_loader": "conformance.watch.taps_accelerate",
     "torch.distributed.device_mesh": "conformance.watch.taps_mesh",

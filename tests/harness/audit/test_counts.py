@@ -34,6 +34,8 @@ def test_counts_are_exact_beyond_a_byte(blocks: list[tuple[int, int]], packs: bo
     assert dict(histogram) == counts.histogram()
     assert [index for index in range(13) if expected[index] >= 2][:8] == counts.first(2)
     assert [index for index in range(13) if not expected[index]][:8] == counts.first(0, 0)
+    part = [expected[index] for index in range(3, 9)]
+    assert (min(part), max(part)) == counts.span(3, 9)
 
 
 @given(BLOCKS, BLOCKS)

@@ -29,6 +29,26 @@ def test_one_order_in_every_epoch_is_found(tmp_path: Path) -> None:
     assert [] == found(verdict)
 
 
+@pytest.mark.parametrize(
+    ("numbers", "orders", "cause"),
+    [
+        ([0, 1, 2], [0, 0, 0], ": the sampler's epoch was 0, 1 and 2 (set_epoch), and the order does not follow it"),
+        ([0, 1, 2], [0, 0, 3], ": the sampler's epoch was 0 and 1 (set_epoch), and the order does not follow it"),
+        ([0, 1, 1], [0, 1, 1], ": the sampler's epoch was 1 again"),
+        ([None, None], [0, 0], ""),
+        ([0, 1, 1], [0, 0, 0], ""),
+    ],
+)
+def test_why_an_order_repeats_is_told_by_the_samplers_epoch(
+    tmp_path: Path, numbers: list[int | None], orders: list[int], cause: str
+) -> None:
+    """One that was set, and that the sampler does not ask, is no epoch that was never set."""
+    of = [shuffled(seed, set_epoch=number) for seed, number in zip(orders, numbers, strict=True)]
+    (finding,) = audited(job(tmp_path, epochs(*of), length=40)).findings
+    assert finding.sentence.endswith(f" on both ranks{cause}")
+    assert ("__iter__" in finding.advice) == ("follow" in cause)
+
+
 def test_the_order_of_the_dataset_may_come_again(tmp_path: Path) -> None:
     """An unshuffled loader is right to."""
     ordered = [whole(cut(range(rank, 40, 2), 4)) for rank in range(2)]
@@ -123,35 +143,6 @@ def test_what_no_epoch_reaches_is_found(tmp_path: Path) -> None:
     assert [] == found(audited(job(tmp_path / "evaluation", [[looked, looked]], length=40)))
 
 
-def states(*prints: str, drew: list[str] | None = None, library: str = "numpy") -> dict[str, Any]:
-    """What each worker's random state was at the start."""
-    random = {worker: {library: one} for worker, one in enumerate(prints)}
-    return {"random": random, "drew": ["numpy", "dataset.rng"] if drew is None else drew}
-
-
-@pytest.mark.parametrize(
-    ("ranks", "expected"),
-    [
-        ([[states("a", "a")]], [("WORK-8", "random-workers")]),
-        ([[states("a", "b")], [states("a", "c")]], [("WORK-9", "random-ranks")]),
-        ([[states("a", "b"), states("a", "c")]], [("WORK-10", "random-epochs")]),
-        ([[states("a", "a", library="dataset.rng")]], [("WORK-8", "random-workers")]),
-        ([[states("a", "b"), states("c", "d")], [states("e", "f"), states("g", "h")]], []),
-        ([[states("a", "a", drew=[])]], []),
-        ([[states("a", "a", drew=["torch"])]], []),
-    ],
-)
-def test_random_states_that_are_alike_are_found_if_they_are_drawn_from(
-    tmp_path: Path, ranks: list[list[dict[str, Any]]], expected: list[tuple[str, str]]
-) -> None:
-    """Between workers, ranks, and epochs."""
-    parts = [
-        [whole(cut(order(8, epoch)[rank :: len(ranks)], 2), **told) for epoch, told in enumerate(of)]
-        for rank, of in enumerate(ranks)
-    ]
-    assert expected == found(audited(job(tmp_path, parts)))
-
-
 STEPS = cut(order(40), 4)
 BROKEN = [whole(STEPS[:6], how="", set_epoch=0)]
 
@@ -160,7 +151,7 @@ BROKEN = [whole(STEPS[:6], how="", set_epoch=0)]
     ("after", "expected", "sentence"),
     [
         (STEPS[6:], [], "the restart went on in epoch 0 where the job had ended"),
-        (STEPS[5:], [], "went back by 4 samples"),
+        (STEPS[5:], [], "went back by 1 of the 6 steps before it (4 samples)"),
         (STEPS[8:], [("RESUME-1", "restart")], "skipped 8 samples of epoch 0"),
         (cut(order(40, 5), 4), [], "began epoch 0 again"),
         (cut(order(40, 5), 4)[6:], [("RESUME-1", "restart")], "came twice"),

@@ -44,9 +44,9 @@ def test_a_sampler_whose_epoch_was_not_set_after_a_restart_is_not_believed(
 @pytest.mark.parametrize(
     ("again", "expected"),
     [
-        pytest.param([whole(B[:9]), whole(C[:9])], "in 3 of 4 epochs", id="begun-again"),
-        pytest.param([whole(B[4:9]), whole(C[:9])], "in 2 of 4 epochs", id="gone-on-with"),
-        pytest.param([whole(B[1:9]), whole(C[:9])], "in 2 of 4 epochs", id="gone-on-with-after-a-step"),
+        pytest.param([whole(B[:9]), whole(C[:9])], "in each epoch", id="begun-again"),
+        pytest.param([whole(B[4:9]), whole(C[:9])], "in 2 of 3 epochs", id="gone-on-with"),
+        pytest.param([whole(B[1:9]), whole(C[:9])], "in 2 of 3 epochs", id="gone-on-with-after-a-step"),
     ],
 )
 def test_what_is_dropped_of_an_epoch_that_is_read_again_counts(

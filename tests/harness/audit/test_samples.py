@@ -221,7 +221,7 @@ def test_the_excerpt_says_who_got_a_sample(tmp_path: Path) -> None:
 def test_more_than_a_byte_of_deliveries_is_counted(tmp_path: Path) -> None:
     """256 deliveries of a sample are not none."""
     (finding,) = audited(job(tmp_path, [[whole([[0]] * 256 + [[1]])]], length=2, batch_size=1)).findings
-    assert "1 sample of 2 came more than once" in finding.sentence
+    assert "the sampler gave 1 sample of 2 more than once: 0" == finding.sentence
 
 
 def test_what_is_cut_from_an_excerpt_ends_in_dots(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_what_a_worker_raised_is_told_by_the_end_of_its_words(tmp_path: Path) ->
     """The worker did not die, and the user's line in which it raised is shown."""
     verdict = audited(one([[0]], how=CAUGHT)(tmp_path))
     (finding,) = verdict.findings
-    assert "worker 2 of rank 0 raised at step 1: torn.Torn: sample 7 is torn" == finding.sentence
+    assert "worker 2 of rank 0 raised after 1 step: torn.Torn: sample 7 is torn" == finding.sentence
     assert ('File "/home/me/train.py", line 12, in __getitem__',) == finding.excerpt
 
 
@@ -105,8 +105,29 @@ def test_the_step_at_which_a_job_hangs_is_told(tmp_path: Path) -> None:
     start(tmp_path, [whole(UNEVEN[1])], 1, 2, length=32)
     verdict = audited(tmp_path)
     assert [("COUNT-5", "other-steps")] == found(verdict)
-    assert "at step 3 a collective" in verdict.findings[0].sentence
+    told_of = (
+        "rank 1 had 3 steps, and rank 0 had 4: if ranks meet at each step, as under DDP, a collective in a step beyond"
+    )
+    assert f"{told_of} 3 waits forever, or is paired with one of the next epoch" == verdict.findings[0].sentence
     assert any("rank 0 was cut" in note for note in verdict.notes)
+
+
+def test_what_a_step_too_many_does_is_not_hedged_where_ranks_are_a_group(tmp_path: Path) -> None:
+    """They made a process group, so that they meet; and steps are counted as in the rest of the block."""
+    for rank in range(2):
+        recorder = start(
+            tmp_path,
+            [whole(UNEVEN[rank]), whole(cut(range(16 * rank, 16 + 16 * rank), 4))],
+            rank,
+            2,
+            length=32,
+            close=False,
+        )
+        recorder.hello({"rank": rank, "world_size": 2, "groups": []})
+        recorder.close()
+    (finding,) = audited(tmp_path).findings
+    told_of = "rank 1 had 3 steps, and rank 0 had 5 in epoch 0: a collective in a step beyond 3 (DDP has one in each "
+    assert f"{told_of}backward()) waits forever, or is paired with one of the next epoch" == finding.sentence
 
 
 def test_smaller_batches_of_a_map_style_loader_are_told(tmp_path: Path) -> None:

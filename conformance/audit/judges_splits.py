@@ -1,0 +1,94 @@
+"""Splits over the starts of a job: decides whether a start evaluates by what the model was trained on before it.
+
+A split that is drawn at each start without a seed does that. But so does a start for each fold, whose model is its own:
+only a start that is known to go on with an earlier one's model is accused.
+"""
+
+from collections.abc import Iterator
+
+from conformance.audit.counts import Counts
+from conformance.audit.lives import before, goes_on_with
+from conformance.audit.looks import looked_at
+from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.words import listed, samples
+
+_ADVICE = (
+    "split alike at each start: random_split(..., generator=torch.Generator().manual_seed(0)), or save the indices"
+)
+_SAME = ("dataset", "dataset_print", "length")
+Came = dict[int, Counts]  # of each start: how often each sample came
+
+
+def judge_view(view: View) -> Iterator[Finding]:
+    """Of a loader that evaluates: which of its samples an earlier start trained on."""
+    starts = {key[0] for key in view.group.epochs}
+    if len(starts) < 2 or not view.evaluates or not _by_index(view) or looked_at(view):
+        return
+    others = [View(key, group, view.summary, view.same) for key, group in sorted(view.summary.groups.items())]
+    others = [other for other in others if _trains_on_the_same(view, other)]
+    evaluated, trained = _came(view.epochs()), _came([each for other in others for each in _trained(other)])
+    both = sorted(set(evaluated) & set(trained))
+    if any(evaluated[start].in_both(trained[start]) for start in both):
+        # One start has it already: folds in turn, or the training samples evaluated on purpose.
+        return
+    parents = goes_on_with(view.summary)
+    for start in both:
+        known = before(start, parents)
+        # Only what an earlier start split as well is split anew.
+        earlier = [each for each in both if each in known or (not known and each < start)]
+        shared = evaluated[start].in_both(_joined([trained[each] for each in earlier]))
+        if shared:
+            yield _found(view, others, start, evaluated[start], shared, bool(known))
+            return
+
+
+def _found(view: View, others: list[View], start: int, evaluated: Counts, shared: list[int], known: bool) -> Finding:
+    many = sum(number for times, number in evaluated.histogram().items() if times)
+    some = ", ".join(map(str, shared[:3])) + (", ..." if len(shared) > 3 else "")
+    lines = listed([other.line for other in others], 3)
+    text = (
+        f"of {samples(many)} that are evaluated here after restart {start}, {len(shared):,} were trained on before it"
+    )
+    text += f" at line {lines} ({some})"
+    if known:
+        text += ": each start splits again"
+        return view.at_loader("SPLIT", "other-start", text, advice=_ADVICE, worst=8)
+    right = "right if it trains one of its own, as for another fold"
+    more = f"wrong if it continues with the model (then seed the split, or save it), {right}"
+    return view.at_loader("note", "other-start", f"{text}: {more}")
+
+
+def _by_index(view: View) -> bool:
+    """Whether an index means one sample on all ranks and in all starts."""
+    changed = any(facts.get("other_dataset") for facts in view.group.loaders.values())
+    return view.facts.get("ids", "index") == "index" and not view.has_own_datasets and not changed
+
+
+def _trains_on_the_same(view: View, other: View) -> bool:
+    same = all(view.facts.get(name) == other.facts.get(name) for name in _SAME)
+    known = view.facts.get("dataset_print") is not None
+    return view.key != other.key and same and known and _by_index(other) and not looked_at(other)
+
+
+def _trained(view: View) -> Iterator[EpochView]:
+    """The epochs that are trained on: where optimizer steps are known, those that have some, or were cut short."""
+    epochs = [epoch for epoch in view.epochs() if not epoch.evaluation]
+    all_of_them = [epoch for group in view.summary.groups.values() for epoch in group.epochs.values()]
+    steps = any(seen.facts.get("stepped") for epoch in all_of_them for seen in epoch.ranks.values())
+    for epoch in epochs:
+        if not steps or any(seen.facts.get("stepped") or not seen.how for seen in epoch.epoch.ranks.values()):
+            yield epoch
+
+
+def _came(epochs: list[EpochView]) -> Came:
+    parts: dict[int, list[Counts]] = {}
+    for epoch in epochs:
+        parts.setdefault(epoch.key[0], []).append(epoch.epoch.counts)
+    return {start: _joined(counts) for start, counts in parts.items()}
+
+
+def _joined(parts: list[Counts]) -> Counts:
+    whole = Counts()
+    for part in parts:
+        whole.merge(part)
+    return whole

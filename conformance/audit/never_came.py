@@ -1,0 +1,77 @@
+"""What never came, over all epochs: decides whether it is lost for good, or other samples are missing each time."""
+
+from dataclasses import replace
+from math import exp, factorial, prod
+
+from conformance.audit.counts import Counts
+from conformance.audit.titles import by_epoch
+from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.words import samples
+
+LOST = "lost"
+# A tail of other samples each time is that of a batch sampler which drops what fills no batch: so many batches of each
+# rank at the most, one of each bucket, and no more than this share of the samples.
+_BATCHES, _SHARE = 8, 1 / 8
+_EPOCHS = 3
+_CHANCE, _MOST = 1e-3, 100
+_SHOWN = 6
+
+
+def over_epochs(view: View, found: list[Finding]) -> list[Finding]:
+    """The findings of a loader, each told once, in which what is lost is looked at over all its epochs."""
+    return [_looked_at(view, each) if each.key == LOST and each.id != "note" else each for each in found]
+
+
+def _looked_at(view: View, finding: Finding) -> Finding:
+    epochs = [epoch for epoch in view.epochs() if epoch.rows]
+    those = [epoch for epoch in epochs if epoch.key in finding.epochs]
+    indices = all(epoch.epoch.counts.total for epoch in epochs) and not view.by_content
+    if len(those) < 2 or view.expected is None or view.has_own_datasets or not indices:
+        return finding
+    came = Counts()
+    for epoch in epochs:
+        came.merge(epoch.epoch.counts)
+    never = view.expected - sum(number for times, number in came.histogram().items() if times)
+    several = len(by_epoch(view))
+    if not _by_chance(never, those):
+        return _for_good(view, finding, never, those, came)
+    told = f"as each of the {view.expected:,} came in one of {several} epochs at least"
+    told = f"by which {samples(never)} came in none of {several} epochs" if never > 0 else told
+    excerpt = tuple(line.replace("not on any rank:", f"not in {those[0].name}:") for line in finding.excerpt)
+    if len(those) >= _EPOCHS and view.own_batches and all(map(_is_tail, those)):
+        return replace(
+            finding, id="note", key="tail", sentence=f"{finding.sentence}: a tail of others each time, {told}"
+        )
+    return replace(finding, sentence=f"{finding.sentence}: others each time, {told}", excerpt=excerpt)
+
+
+def _for_good(view: View, finding: Finding, never: int, those: list[EpochView], came: Counts) -> Finding:
+    """What came in no epoch is named; what is missing in each of them beside it is counted."""
+    several = len(by_epoch(view))
+    text = f"{samples(never)} of {view.expected or 0:,} came in none of {several} epochs"
+    others = sorted({epoch.histogram.get(0, 0) - never for epoch in those} - {0})
+    if others:
+        span = f"{others[0]:,}" if len(others) == 1 else f"{others[0]:,} to {others[-1]:,}"
+        where = "each" if len(those) == several else f"{len(those)} of them"
+        text += f", and {span} others were missing in {where}"
+    # Which indices a subset has is not in the record.
+    some = came.first(0, 0, _SHOWN) if view.facts.get("subset") is None else []
+    more = ", ..." if never > len(some) else ""
+    excerpt = (f"in no epoch: {', '.join(map(str, some))}{more}",) if some else ()
+    return replace(finding, sentence=text, excerpt=excerpt)
+
+
+def _by_chance(never: int, those: list[EpochView]) -> bool:
+    """Whether so few are missing in all of these epochs as if others were drawn in each of them."""
+    expected = those[0].view.expected or 1
+    missing = [epoch.histogram.get(0, 0) for epoch in those]
+    if max(missing) <= never:  # the same ones each time
+        return False
+    mean = expected * prod(number / expected for number in missing)
+    fewer = sum(exp(-mean) * mean**many / factorial(many) for many in range(min(never, _MOST)))
+    return never <= 0 or (never < _MOST and 1 - fewer > _CHANCE)
+
+
+def _is_tail(epoch: EpochView) -> bool:
+    lost, expected = epoch.histogram.get(0, 0), epoch.view.expected or 0
+    return lost < _BATCHES * epoch.full_batch * len(epoch.ranks) and lost <= expected * _SHARE

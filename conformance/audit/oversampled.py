@@ -1,0 +1,69 @@
+"""Samples that the sampler gives again: decides whether a part of a ConcatDataset is repeated as a whole, as one does
+to have more of it in each batch.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from conformance.audit.excerpts import first_again
+from conformance.audit.view import EpochView, Finding
+from conformance.audit.words import listed, samples
+
+_ADVICE = "look at the sampler: it gives indices twice; if that is meant, say so: # loaderspec: ignore PART-1, why"
+# A pass over a part that is not the first one has at least this share of it: fewer may be a tail that comes twice.
+_SHARE = 1 / 4
+Part = tuple[int, int]  # its first index, and the one behind its last
+
+
+def judge(epoch: EpochView) -> Iterator[Finding]:
+    """Of an epoch in which samples came again: a note on whole parts, or a finding where one process alone reads."""
+    if not epoch.again or not epoch.epoch.counts.total or epoch.view.by_content or epoch.view.iterable:
+        return
+    whole = _whole_parts(epoch)
+    if whole:
+        yield epoch.at_loop("note", "oversampled", _told(epoch, whole))
+    elif epoch.view.own and epoch.view.world_size == 1 and epoch.view.facts.get("kind") == "map":
+        first = epoch.came_again()
+        which = listed(first, 3) if epoch.again < 4 else f"{', '.join(map(str, first[:3]))}, ..."
+        text = f"the sampler gave {samples(epoch.again)} of {epoch.came:,} more than once: {which}"
+        excerpt = first_again(epoch)
+        yield epoch.view.at_loader(
+            "PART-1", "again", text, excerpt=excerpt, advice=_ADVICE, epochs=(epoch.key,), worst=8
+        )
+
+
+def _whole_parts(epoch: EpochView) -> list[Part]:
+    """The parts of a ConcatDataset that began again as a whole; [] if other samples came again, or all parts."""
+    ends = epoch.view.facts.get("parts")
+    if not isinstance(ends, list) or len(ends) < 2 or epoch.copies > 1:
+        return []
+    bounds = [(first, last) for first, last in zip([0, *ends[:-1]], ends, strict=True) if first < last]
+    spans = {part: epoch.epoch.counts.span(*part) for part in bounds}
+    again = [part for part in bounds if spans[part][1] > 1]
+    whole = all(spans[part][0] > 1 or (spans[part] == (1, 2) and _in_passes(epoch, part)) for part in again)
+    return again if whole and len(again) < len(bounds) else []
+
+
+def _in_passes(epoch: EpochView, part: Part) -> bool:
+    """Whether no sample of a part came again before all of it had come, on the one rank that reads it."""
+    witnesses = epoch.view.group.witnesses
+    rows = witnesses.of_epoch(epoch.key)
+    rows = rows[(rows[:, 0] >= part[0]) & (rows[:, 0] < part[1])]
+    if len(epoch.epoch.ranks) > 1 or not witnesses.keeps_all or len(rows) < (1 + _SHARE) * (part[1] - part[0]):
+        return False
+    steps = rows[np.lexsort((rows[:, 5], rows[:, 0]))]
+    is_first = np.append(True, steps[1:, 0] != steps[:-1, 0])
+    # One pass may end, and another one begin, within a batch.
+    return bool(steps[~is_first, 5].min() >= steps[is_first, 5].max())
+
+
+def _told(epoch: EpochView, parts: list[Part]) -> str:
+    spans = [epoch.epoch.counts.span(*part) for part in parts]
+    least, most = min(low for low, _ in spans), max(high for _, high in spans)
+    times = f"{least} times" if least == most else f"{least} to {most} times"
+    which = listed([f"{first} to {last - 1}" for first, last in parts], 3)
+    kind = "one part" if len(parts) == 1 else f"{len(parts)} parts"
+    many = samples(sum(last - first for first, last in parts))
+    text = f"of the ConcatDataset only {kind} ({which}, {many}) came again, {times}"
+    return f"{text}: right if it is meant to weigh more"

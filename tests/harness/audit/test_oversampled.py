@@ -1,0 +1,55 @@
+"""Parts of a ConcatDataset that come again: oversampling is told, and what else comes again is found."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.harness.audit.jobs import audited, cut, found, job, told, whole
+from tests.harness.audit.test_samples import order
+
+SMALL = [30 + each for each in order(10, 1)]
+OTHER = [30 + each for each in order(10, 2)]
+
+
+def mixed(*small: int) -> dict[str, object]:
+    """An epoch that has a large part once, and of a small one what is given."""
+    large, each = order(30), -(-30 // len(small))
+    return whole([[*large[at * each : (at + 1) * each], sample] for at, sample in enumerate(small)])
+
+
+@pytest.mark.parametrize(
+    ("epoch", "parts", "expected"),
+    [
+        pytest.param(mixed(*SMALL, *OTHER), [30, 40], [], id="twice"),
+        pytest.param(mixed(*SMALL, *OTHER, *SMALL[:4]), [30, 40], [], id="more-than-twice"),
+        pytest.param(mixed(*SMALL, *OTHER[:5]), [30, 40], [], id="once-and-a-half"),
+        pytest.param(mixed(*SMALL, *OTHER), [20, 30, 40], [], id="one-of-three"),
+        pytest.param(mixed(*SMALL, *OTHER), None, [("PART-1", "again")], id="no-parts-are-known"),
+        pytest.param(mixed(*SMALL, *OTHER), [25, 40], [("PART-1", "again")], id="no-whole-part"),
+        pytest.param(mixed(*SMALL, *OTHER, 3), [30, 40], [("PART-1", "again")], id="another-sample-as-well"),
+        pytest.param(mixed(*SMALL, SMALL[0]), [30, 40], [("PART-1", "again")], id="a-tail-that-comes-twice"),
+        pytest.param(mixed(*SMALL[:5], *SMALL), [30, 40], [("PART-1", "again")], id="before-all-had-come"),
+    ],
+)
+def test_a_part_that_comes_again_as_a_whole_is_oversampled(
+    tmp_path: Path, epoch: dict[str, object], parts: list[int] | None, expected: list[tuple[str, str]]
+) -> None:
+    """What is repeated is exactly what the user has as a part."""
+    verdict = audited(job(tmp_path, [[epoch]], length=40, parts=parts, sampler="Mixed"))
+    assert expected == found(verdict)
+    assert (not expected) == ("oversampled" in told(verdict))
+
+
+def test_what_is_oversampled_is_told_with_its_number(tmp_path: Path) -> None:
+    """Which part, and how often."""
+    verdict = audited(job(tmp_path, [[mixed(*SMALL, *OTHER, *SMALL[:4])]], length=40, parts=[30, 40]))
+    (note,) = verdict.groups[0].notes
+    text = "of the ConcatDataset only one part (30 to 39, 10 samples) came again, 2 to 3 times"
+    assert f"{text}: right if it is meant to weigh more" == note.sentence
+
+
+def test_of_one_process_the_sampler_is_named(tmp_path: Path) -> None:
+    """There are no ranks that read the same; and how to say that it is meant."""
+    (finding,) = audited(job(tmp_path, [[whole(cut([*range(20), 7], 4))]], length=20)).findings
+    assert "the sampler gave 1 sample of 20 more than once: 7" == finding.sentence
+    assert "# loaderspec: ignore PART-1, why" in finding.advice

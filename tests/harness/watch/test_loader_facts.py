@@ -1,0 +1,42 @@
+"""What a loader says of itself: the parts of its dataset, and a batch sampler of the user's own."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from torch.utils.data import BatchSampler, ConcatDataset, DataLoader, SequentialSampler, Subset
+
+from conformance.watch import facts
+
+
+class Buckets(BatchSampler):
+    """Cuts the batches by itself, and has a sampler below it."""
+
+    def __iter__(self) -> Iterator[list[int]]:
+        """Two batches."""
+        yield from ([0, 1], [2])
+
+
+DATA: Any = list(range(3))
+BOTH: Any = ConcatDataset([DATA, DATA])
+
+
+@pytest.mark.parametrize(
+    ("loader", "parts", "own"),
+    [
+        pytest.param(DataLoader(BOTH), [3, 6], None, id="a-concat-dataset"),
+        pytest.param(DataLoader(Subset(BOTH, [0])), [3, 6], None, id="a-subset-of-one"),
+        pytest.param(DataLoader(ConcatDataset([DATA] * 1001)), None, None, id="too-many-parts"),
+        pytest.param(DataLoader(DATA, batch_sampler=Buckets(SequentialSampler(DATA), 2, False)), None, True, id="own"),
+        pytest.param(
+            DataLoader(DATA, batch_sampler=BatchSampler(SequentialSampler(DATA), 2, False)), None, None, id="torchs"
+        ),
+        pytest.param(DataLoader(DATA, batch_size=None), None, None, id="none"),
+    ],
+)
+def test_parts_and_a_batch_sampler_of_the_users_own_are_told(
+    loader: Any, parts: list[int] | None, own: bool | None
+) -> None:
+    """By them the judges know what is repeated as a whole, and who drops a tail."""
+    said = facts.loader(loader, {})
+    assert (parts, own) == (said["parts"], said["own_batches"])
