@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from conformance.audit import judges_contents, judges_replicas, judges_subsets
-from conformance.audit.endless import passes, passes_of
+from conformance.audit import judges_again, judges_contents, judges_replicas, judges_subsets
+from conformance.audit.endless import passes_of
 from conformance.audit.excerpts import first_again, heads
 from conformance.audit.looks import ahead, looked_at
 from conformance.audit.summary import RankSeen
@@ -63,7 +63,7 @@ def _judged(epoch: EpochView) -> Iterator[Finding]:
         explained = explained or list(_seeds(epoch)) or list(_padding(epoch))
     yield from explained
     if not explained:
-        yield from _again(epoch)
+        yield from judges_again.judge(epoch)
         yield from _lost(epoch)
 
 
@@ -244,7 +244,7 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
     if not epoch.whole or epoch.histogram.get(0, 0):
         return
     # A rank's own repeats make no ranks equal.
-    if any(epoch.within_a_rank(index) for index in epoch.came_again()):
+    if epoch.repeats.within_a_rank:
         return
     text = f"{samples(extra)} came twice, so that all ranks have equally many"
     if not epoch.evaluation:
@@ -264,35 +264,6 @@ def _equal_batches(epoch: EpochView) -> bool:
     """Whether a batch sampler of the user's own gave all ranks equally many batches."""
     steps = {seen.steps for seen in epoch.ranks.values()}
     return epoch.view.own_batches and len(epoch.ranks) > 1 and len(steps) == 1
-
-
-def _again(epoch: EpochView) -> Iterator[Finding]:
-    if not epoch.again:
-        return
-    endless = passes(epoch)
-    if endless is not None:
-        text = f"an endless stream: {endless:.1f} passes, and no sample came again before all had come"
-        yield _note(epoch, "endless", text)
-        return
-    if epoch.view.by_content:
-        yield judges_contents.judge(epoch)
-        return
-    first = epoch.came_again()
-    readers = len(epoch.ranks) > 1 and not any(epoch.within_a_rank(index) for index in first)
-    if readers and _apart_from_each_other(epoch):
-        yield _note(epoch, "again", f"{samples(epoch.again)} came to several processes: right if they are no ranks")
-        return
-    where = "to more than one rank" if readers else "more than once"
-    which = listed(first, 3) if epoch.again < 4 else f"{', '.join(map(str, first[:3]))}, ..."
-    yield epoch.view.at_loader(
-        _clause(epoch),
-        "again",
-        f"{samples(epoch.again)} of {epoch.came:,} came {where}: {which}",
-        excerpt=first_again(epoch),
-        advice="look at the sampler, or at how the dataset is cut into shards",
-        epochs=(epoch.key,),
-        worst=8,
-    )
 
 
 def _lost(epoch: EpochView) -> Iterator[Finding]:

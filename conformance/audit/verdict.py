@@ -145,15 +145,10 @@ def _one_cause(epochs: list[EpochView], found: list[list[Finding]]) -> list[list
             judges_samples.other_seeds(epoch),
             *(each for each in one if (each.id, each.key) not in judges_samples.OF_OTHER_SEEDS),
         ]
-        if any((each.id, each.key) == ("PART-1", "again") for each in one) and epoch.again and not _within_ranks(epoch)
+        if any((each.id, each.key) == ("PART-1", "again") for each in one) and not epoch.repeats.within_a_rank
         else one
         for epoch, one in zip(epochs, found, strict=True)
     ]
-
-
-def _within_ranks(epoch: EpochView) -> bool:
-    """Whether some rank got a sample more than once by itself, as far as the first ones of them tell."""
-    return any(epoch.within_a_rank(index) for index in epoch.came_again())
 
 
 def _merged(view: View, found: Sequence[Iterable[Finding]], epochs: int) -> list[Finding]:
