@@ -8,7 +8,7 @@ from conformance.audit.view import EpochView, View
 from conformance.audit.words import head
 
 _DELIVERIES, _STEPS = 4, 2  # of one sample: so many are listed, and the steps of so many are shown
-_BEFORE = 3  # so many samples of a long step are shown before the one that is meant
+_BEFORE, _ROOM = 3, 70  # so many samples of a long step come before the one that is meant, in so many columns with it
 
 
 def heads(epoch: EpochView, most: int = 3) -> tuple[str, ...]:
@@ -47,10 +47,15 @@ def steps_of(epoch: EpochView, id: int) -> tuple[str, ...]:
 
 
 def _step(view: View, kept: Rows, at: tuple[int, ...], id: int) -> str:
-    """The samples of one step in their order, those around one of them if they are many."""
+    """The samples of one step in their order, those around one of them if they are many, or their names are long."""
     rows = kept[(kept[:, 3:6] == at).all(axis=1)]
     ids = rows[rows[:, 6].argsort(), 0].tolist()
-    start = max(0, min(ids.index(id) - _BEFORE, len(ids) - HEAD_SAMPLES))
+    meant = start = ids.index(id)
+    room = _ROOM - len(view.named(id))
+    least = max(0, min(meant - _BEFORE, len(ids) - HEAD_SAMPLES))
+    while start > least and room > len(view.named(ids[start - 1])):
+        start -= 1
+        room -= len(view.named(ids[start])) + 1
     shown = " ".join(view.named(each) for each in ids[start : start + HEAD_SAMPLES])
     return f"{'... ' if start else ''}{shown}{' ...' if start + HEAD_SAMPLES < len(ids) else ''}"
 

@@ -50,12 +50,14 @@ def who_got_them(epoch: EpochView) -> str:
     kinds = [
         (found.between_ranks, "to more than one rank"),
         (found.between_workers, f"from more than one worker{_workers(epoch)}"),
-        (found.alone, _alone(epoch)),
+        (found.alone, "from one reader again"),
     ]
     there = [(number, words) for number, words in kinds if number]
     of_them = "" if found.known == epoch.again else f", as far as is known ({found.known:,} of them)"
     if not there:
         return "more than once"
+    if found.alone == found.known:
+        return f"{_alone(epoch)}{of_them}"
     if len(there) == 1:
         return f"{there[0][1]}{of_them}"
     return f"more than once, {listed([f'{number:,} {words}' for number, words in there])}{of_them}"
@@ -80,7 +82,7 @@ def _alone(epoch: EpochView) -> str:
     if not readers or not (workers or len(epoch.ranks) > 1):
         return "more than once"
     if len(readers) > 1:
-        return f"more than once to one {'worker' if workers else 'rank'}"
+        return f"more than once, each {'from one worker' if workers else 'to one rank'}"
     rank, worker = readers[0]
     who = epoch.view.who(rank)
     if not workers or worker < 0:

@@ -73,7 +73,8 @@ def _said(epoch: EpochView, found: list[Stretch]) -> str:
     which = "" if several == epoch.again else f"{several:,} of them "
     if epoch.repeats.known < epoch.again:
         which = f"{several:,} of the {epoch.repeats.known:,} that are known "
-    one, other = (_reader(epoch, each) for each in (longest.first, longest.second))
+    pair = (longest.first, longest.second)
+    one, other = (_reader(epoch, each) for each in (pair if longest.edge else sorted(pair)))
     many = samples(longest.samples)
     said = f"{one} and {other} gave {many} alike"
     if longest.edge:

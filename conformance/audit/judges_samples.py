@@ -1,20 +1,23 @@
 """What came again and what never came: the judges over the samples of one epoch of all ranks."""
 
-from collections import Counter
 from collections.abc import Iterator
 
-from conformance.audit import judges_again, judges_contents, judges_replicas, judges_subsets
-from conformance.audit.endless import passes_of
+from conformance.audit import (
+    judges_again,
+    judges_contents,
+    judges_datasets,
+    judges_replicas,
+    judges_seeds,
+    judges_subsets,
+)
 from conformance.audit.excerpts import first_again, heads
+from conformance.audit.judges_datasets import asked_of
 from conformance.audit.looks import ahead, looked_at
+from conformance.audit.orderings import dealt, reordered
 from conformance.audit.summary import RankSeen
 from conformance.audit.view import EpochView, Finding
-from conformance.audit.words import ascending, listed, samples
+from conformance.audit.words import listed, samples
 from conformance.trial.words import count
-
-OTHER_SEEDS = "other-seeds"
-# What is found of ranks that shuffle by different seeds where too little tells so.
-OF_OTHER_SEEDS = {("PART-1", "again"), ("PART-2", "lost")}
 
 
 def judge(epoch: EpochView) -> Iterator[Finding]:
@@ -46,8 +49,9 @@ def _judged(epoch: EpochView) -> Iterator[Finding]:
     if apart:  # then they can't be counted as one
         yield from apart
         return
-    if epoch.view.has_own_datasets:
-        yield from _apart(epoch)
+    reads_by_index = epoch.view.facts.get("ids", "index") == "index"
+    if epoch.view.has_own_datasets or (reads_by_index and dealt(epoch) and reordered(epoch.view)):
+        yield from judges_datasets.judge(epoch)
         return
     if epoch.view.facts.get("replacement"):
         if twins(list(epoch.ranks.values())):
@@ -60,7 +64,7 @@ def _judged(epoch: EpochView) -> Iterator[Finding]:
     explained = list(_everything(epoch))
     if not explained and not _apart_from_each_other(epoch):
         explained = list(judges_subsets.judge(epoch)) or list(_twice_sharded(epoch))
-        explained = explained or list(_seeds(epoch)) or list(_padding(epoch))
+        explained = explained or list(judges_seeds.judge(epoch)) or list(_padding(epoch))
     yield from explained
     if not explained:
         yield from judges_again.judge(epoch)
@@ -70,33 +74,6 @@ def _judged(epoch: EpochView) -> Iterator[Finding]:
 def _apart_from_each_other(epoch: EpochView) -> bool:
     """Whether several processes did not tell their ranks, so that they may have nothing to do with each other."""
     return len(epoch.ranks) > 1 and min(epoch.ranks) < 0
-
-
-def _apart(epoch: EpochView) -> Iterator[Finding]:
-    """Each rank has a dataset of its own: its samples are looked at by themselves."""
-    yield _note(epoch, "own-datasets", "each rank has a dataset of its own: an index means another sample on each")
-    if epoch.view.facts.get("replacement"):
-        return
-    again = Counter((row[0], row[3]) for row in epoch.view.group.witnesses.of_epoch(epoch.key).tolist())
-    for (index, rank), times in sorted(again.items()):
-        facts = epoch.view.group.loaders.get(rank, {})
-        if (
-            times > 1
-            and rank in epoch.ranks
-            and passes_of(epoch, rank, facts.get("subset", facts.get("length"))) is None
-        ):
-            text = f"sample {index} of {epoch.view.who(rank)} came {count(times, 'time')}"
-            advice = "look at the sampler"
-            yield epoch.view.at_loader("PART-1", "again", text, advice=advice, epochs=(epoch.key,), worst=8)
-            return
-    for rank, seen in epoch.ranks.items():
-        facts = epoch.view.group.loaders.get(rank, {})
-        expected = facts.get("subset", facts.get("length"))
-        tail = (epoch.view.batch_size or 1) if facts.get("drop_last") else 1
-        if epoch.whole and isinstance(expected, int) and seen.rows + tail <= expected and not _asked(epoch, rank):
-            text = f"{samples(expected - seen.rows)} of the {expected:,} of {epoch.view.who(rank)} never came"
-            yield epoch.view.at_loader("PART-2", "lost", text, epochs=(epoch.key,), worst=8)
-            return
 
 
 def _note(epoch: EpochView, key: str, sentence: str) -> Finding:
@@ -205,33 +182,6 @@ def _twice_sharded(epoch: EpochView) -> Iterator[Finding]:
             return
 
 
-def _seeds(epoch: EpochView) -> Iterator[Finding]:
-    """Ranks cut their shards out of different orders, so that some samples are in several and others in none."""
-    lost, seen = epoch.histogram.get(0, 0), list(epoch.ranks.values())
-    if epoch.view.by_content or len(seen) < 2 or not epoch.whole or not lost or not epoch.again:
-        return
-    slack = len(seen) * epoch.full_batch
-    expected = epoch.view.expected or 0
-    if abs(epoch.rows - expected) > slack or any(ascending(each) for each in seen):
-        return
-    yield other_seeds(epoch)
-
-
-def other_seeds(epoch: EpochView) -> Finding:
-    """Of an epoch in which samples came to several ranks, where ranks are known to shuffle by different seeds."""
-    never = f", and {epoch.histogram.get(0, 0):,} to none" if epoch.whole else ""
-    text = f"ranks shuffle by different seeds: {samples(epoch.again)} came to several ranks{never}"
-    return epoch.view.at_loader(
-        "ORDER-4",
-        OTHER_SEEDS,
-        text,
-        excerpt=first_again(epoch),
-        advice="give the sampler of every rank one and the same seed",
-        epochs=(epoch.key,),
-        worst=9,
-    )
-
-
 def _padding(epoch: EpochView) -> Iterator[Finding]:
     """Some samples came twice so that ranks have equally many."""
     seen = list(epoch.ranks.values())
@@ -272,7 +222,7 @@ def _lost(epoch: EpochView) -> Iterator[Finding]:
     if not lost or not epoch.whole or expected is None:
         return
     facts = epoch.view.facts
-    asked = sum(_asked(epoch, rank) for rank in epoch.ranks)
+    asked = sum(asked_of(epoch, rank) for rank in epoch.ranks)
     drops = bool(facts.get("drop_last"))
     readers = len(epoch.ranks) * (max(1, epoch.view.workers) if epoch.view.iterable else 1)
     tail = readers * epoch.full_batch if drops or _equal_batches(epoch) else len(epoch.ranks)
@@ -297,9 +247,3 @@ def _missing(epoch: EpochView, clause: str, key: str, text: str, advice: str, wo
     )
     excerpt = (f"not on any rank: {', '.join(map(str, some))}{', ...' if len(some) == 6 else ''}",) if some else ()
     return epoch.view.at_loader(clause, key, text, excerpt=excerpt, advice=advice, epochs=(epoch.key,), worst=worst)
-
-
-def _asked(epoch: EpochView, rank: int) -> int:
-    """How many samples a rank's sampler said it gives, or 0."""
-    told = epoch.view.group.loaders.get(rank, {}).get("sampler_length")
-    return told if isinstance(told, int) else 0
