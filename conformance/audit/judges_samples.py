@@ -124,7 +124,7 @@ def _everything(epoch: EpochView) -> Iterator[Finding]:
             "WORK-3",
             "all-read-all",
             f"each sample came {count(times, 'time')}: {who} read all of them",
-            excerpt=first_again(epoch),
+            excerpt=heads(epoch) if epoch.view.hashed else first_again(epoch),
             advice="let each worker take its part: reference.split(...), or get_worker_info() and the rank",
             epochs=(epoch.key,),
             worst=9,

@@ -5,6 +5,7 @@ Of a large job it keeps those of the lowest digests, which are the samples whose
 """
 
 import os
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,7 @@ _LETTERS = 60
 _OF_A_PROCESS, _OF_A_RECORD = 2048, 1 << 17
 _WORD = 8  # bytes of a digest by which a text is found again
 _NARROW = ("float32", "float16")
+_SEVERAL = re.compile(r"[\s,|]")
 
 
 class Texts:
@@ -23,9 +25,13 @@ class Texts:
         self._most = most
         self._below = 1 << 8 * _WORD
 
+    def wants(self, word: str) -> bool:
+        """Whether a text would be kept, and is not known."""
+        return word not in self.known and _number(word) < self._below
+
     def add(self, word: str, text: str) -> bool:
         """Keep a text under the first bytes of its digest, in hexadecimal; whether it is kept, and was not known."""
-        if word in self.known or _number(word) >= self._below:
+        if not self.wants(word):
             return False
         self.known[word] = text
         while len(self.known) > self._most:
@@ -76,7 +82,7 @@ def text_of(value: Any) -> str | None:
 def _short(text: str) -> str:
     """The text, or its beginning; in quotes where it would not be seen to be one word."""
     text = text if len(text) <= _LETTERS else f"{text[:_LETTERS]}..."
-    return text if text and not any(each.isspace() or each in ",|" for each in text) else repr(text)
+    return text if text and not _SEVERAL.search(text) else repr(text)
 
 
 def _number(word: str) -> int:

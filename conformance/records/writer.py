@@ -140,10 +140,13 @@ class Recorder:
 
     def text(self, digest: bytes, value: Any) -> None:
         """What an id was made of, so that a person can read it; kept if it is short, and of so many samples only."""
+        word = word_of(digest)
+        if not self._texts.wants(word):
+            return
         text = text_of(value)
         with self._lock:
-            if text is not None and self._texts.add(word_of(digest), text):
-                self._new_texts[word_of(digest)] = text
+            if text is not None and self._texts.add(word, text):
+                self._new_texts[word] = text
 
     def worker(self, iterator: str, worker: int, facts: Facts) -> None:
         """In a worker, or of one: facts at the start of an epoch, such as the fingerprints of its random states."""
