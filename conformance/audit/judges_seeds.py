@@ -57,6 +57,10 @@ def _cause(epoch: EpochView) -> tuple[str, str, str]:
     if not still and None not in epochs.values() and len(set(epochs.values())) > 1:
         advice = "call set_epoch with the same number on every rank"
         return OTHER_SEEDS, f"ranks shuffle by different epochs (set_epoch: {_by_rank(epoch, epochs)})", advice
+    prints = {one.get("dataset_print") for one in facts.values()} - {None}
+    if len(prints) > 1:
+        advice = f"look whether index i is the same sample on every rank ({SORT}), and at the seeds"
+        return OTHER_SEEDS, "ranks have different orders, of datasets that differ or by other seeds", advice
     if still or None not in seeds.values():
         why = "do not shuffle" if still else "have one seed"
         advice = "see whether index i is the same sample on every rank: sort what is listed"

@@ -71,6 +71,7 @@ HALVES = [order(40, seed)[:20] for seed in (1, 2)]
         (({"seed": 0}, {"seed": 1}), "ranks shuffle by different seeds (0 on rank 0 and 1 on rank 1)"),
         (({"seed": 0}, {"seed": 0}), "ranks have different orders, though their samplers have one seed"),
         (({"seed": 0, "shuffle": False},) * 2, "ranks have different orders, though their samplers do not shuffle"),
+        (({"dataset_print": "a"}, {"dataset_print": "b"}), "ranks have different orders, of datasets that differ or by"),
         (({}, {}), "ranks shuffle by different seeds"),
     ],
 )
