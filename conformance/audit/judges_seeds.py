@@ -53,10 +53,10 @@ def _cause(epoch: EpochView) -> tuple[str, str, str]:
     epochs = {rank: seen.facts.get("set_epoch") for rank, seen in epoch.ranks.items()}
     still = all(one.get("shuffle") is False for one in facts.values())
     if not still and None not in seeds.values() and len(set(seeds.values())) > 1:
-        return OTHER_SEEDS, f"ranks shuffle by different seeds ({_by_rank(epoch, seeds)})", _SEED
+        return OTHER_SEEDS, f"ranks shuffle by different seeds ({listed([*seeds.values()], 4)})", _SEED
     if not still and None not in epochs.values() and len(set(epochs.values())) > 1:
         advice = "call set_epoch with the same number on every rank"
-        return OTHER_SEEDS, f"ranks shuffle by different epochs (set_epoch: {_by_rank(epoch, epochs)})", advice
+        return OTHER_SEEDS, f"ranks shuffle by different epochs (set_epoch: {listed([*epochs.values()], 4)})", advice
     prints = {one.get("dataset_print") for one in facts.values()} - {None}
     if len(prints) > 1:
         advice = f"look whether index i is the same sample on every rank ({SORT}), and at the seeds"
@@ -66,7 +66,3 @@ def _cause(epoch: EpochView) -> tuple[str, str, str]:
         advice = "see whether index i is the same sample on every rank: sort what is listed"
         return OTHER_SEEDS, f"ranks have different orders, though their samplers {why}", advice
     return OTHER_SEEDS, "ranks shuffle by different seeds", _SEED
-
-
-def _by_rank(epoch: EpochView, told: dict[int, object]) -> str:
-    return listed([f"{number} on {epoch.view.who(rank)}" for rank, number in told.items()], 3)

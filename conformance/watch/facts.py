@@ -153,7 +153,10 @@ def _replicas(given: Any, sampler: Any) -> int | None:
 
 
 def _whole_number(value: Any, name: str) -> int | None:
-    told = getattr(value, name, None)
+    try:
+        told = getattr(value, name, None)
+    except Exception:  # a property that needs what the job does not have yet
+        return None
     return told if type(told) is int else None
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from conformance.audit import summary
 from conformance.audit.gather import gather
 from conformance.audit.partial import from_bytes, merged, to_bytes
 from conformance.audit.verdict import judged
@@ -92,3 +93,10 @@ def test_partial_results_have_the_names(tmp_path: Path) -> None:
     parts = [from_bytes(to_bytes(gather(tmp_path / str(rank)))) for rank in range(2)]
     (finding,) = [each for each in judged(merged(parts)).findings if each.key == "again"]
     assert "1 sample of 4 came to more than one rank: b.npy" == finding.sentence
+
+
+def test_of_a_large_job_it_is_said_of_how_many_it_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who got the others is not known."""
+    monkeypatch.setattr(summary, "_MOST_WITNESSES", 400)
+    finding = named(tmp_path, [[list(range(600))], [list(range(400, 1000))]])
+    assert "200 samples of 1,000 came to more than one rank, as far as is known (" in finding.sentence

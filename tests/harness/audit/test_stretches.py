@@ -1,12 +1,14 @@
 """Contents that two readers gave alike: a part that both read is found, and equal samples are not accused."""
 
 import random
+import re
 from itertools import chain, permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conformance.audit import summary
 from conformance.audit.stretches import chance
 from tests.harness.audit.jobs import audited, cut, found, job, of_workers, told, whole
 
@@ -109,3 +111,13 @@ def test_no_chance_is_larger_than_what_is_said(pairs: int, longer: int) -> None:
         distances = [[place - at for at, place in enumerate(order)] for order in orders]
         hits = sum(max(map(each.count, each)) >= times for each in distances)
         assert hits / len(orders) <= chance(pairs, times, longer) + 1e-12
+
+
+def test_a_large_job_has_stretches_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among the samples of which it is known who got them."""
+    monkeypatch.setattr(summary, "_MOST_WITNESSES", 400)
+    folder = streamed(tmp_path, [texts(600), texts(400, 1000)])
+    (finding,) = [each for each in audited(folder).findings if each.key == "again"]
+    known = re.search(r"200 samples of 1,000 .*, (\d+) of the (\d+) that are known in one order", finding.sentence)
+    assert known is not None
+    assert int(known[1]) == int(known[2]) < 200
