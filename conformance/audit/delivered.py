@@ -9,6 +9,7 @@ from conformance.audit.counts import DENSE
 from conformance.audit.summary import (
     HEAD_SAMPLES,
     HEAD_STEPS,
+    WITNESS,
     Epoch,
     EpochKey,
     Group,
@@ -82,12 +83,23 @@ class Open:
         if not len(kept):
             return
         step = np.searchsorted(ends, kept, side="right")
-        rows = np.empty((len(kept), 6), np.int64)
+        rows = np.empty((len(kept), WITNESS), np.int64)
         rows[:, 0] = ids[kept, 0].view(np.int64) if ids.ndim == 2 else ids[kept]
         rows[:, 1:4] = (*self.key, self.rank)
         rows[:, 4] = workers[step]
         rows[:, 5] = step + self.seen.steps
+        # Before the block, in the worker's batches before this one in it, and in this one.
+        rows[:, 6] = self._before(sizes, workers)[step] + kept - (ends - sizes)[step]
         self.group.witnesses.add(spread[kept], rows)
+
+    def _before(self, sizes: npt.NDArray[Any], workers: npt.NDArray[np.int16]) -> npt.NDArray[np.int64]:
+        """How many samples of the epoch the reader of each batch of a block gave before it."""
+        found = np.zeros(len(sizes), np.int64)
+        for worker in np.unique(workers).tolist():
+            mine = workers == worker
+            seen = self.seen.workers.get(worker)
+            found[mine] = np.cumsum(sizes[mine], dtype=np.int64) - sizes[mine] + (seen.rows if seen else 0)
+        return found
 
     def _note_head(self, ids: npt.NDArray[Any], ends: npt.NDArray[np.int64]) -> None:
         starts = np.concatenate([[0], ends[:-1]])
@@ -115,4 +127,4 @@ class Open:
 
 
 def _hexadecimal(words: npt.NDArray[np.uint64]) -> str:
-    return words.astype("<u8").tobytes().hex()[:8]
+    return words.astype("<u8").tobytes().hex()[:16]

@@ -34,6 +34,7 @@ class Skimmed:
     loaders: int = 0
     made: list[tuple[str, int, int]] = field(default_factory=list)  # key, worker, where in the file
     workers: list[dict[str, Any]] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)  # what digests were made of
     unnamed: list[str] = field(default_factory=list)  # why it could not be told who samples are
     iterators: list[str] = field(default_factory=list)  # the keys of its epochs
     rank: int = -1
@@ -71,6 +72,8 @@ def _note(found: Skimmed, fact: dict[str, Any]) -> None:
         found.loaders += 1
     elif what == "worker":
         found.workers.append(fact)
+    elif what == "texts":
+        found.texts.update(fact.get("texts") or {})
     elif what == "unnamed":
         found.unnamed.append(str(fact.get("why", "")))
 

@@ -23,6 +23,7 @@ from conformance.audit.summary import (
 )
 from conformance.records.frames import End
 from conformance.records.reader import Deliveries, files
+from conformance.records.texts import thinned
 
 Progress = Callable[[int, int], None]
 # Bytes of counts that are kept as they are; beyond it those of other epochs are packed.
@@ -40,7 +41,7 @@ def gather(folder: Path, progress: Progress = lambda done, all_of_it: None) -> S
 
 def gathered(skimmed: list[Skimmed], progress: Progress = lambda done, all_of_it: None) -> Summary:
     """The summary of some files of a record, all those of each rank that is among them."""
-    summary = Summary()
+    summary = Summary(texts=thinned(file.texts for file in skimmed))
     made, told = Made(skimmed), _by_iterator(skimmed)
     readers = [_Reader(file, summary, made, told) for file in skimmed if file.loaders]
     all_of_it = sum(file.size for file in skimmed if file.loaders)

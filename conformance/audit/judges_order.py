@@ -161,7 +161,9 @@ def _never_set(view: View, epochs: list[EpochView]) -> bool:
 def _begin(*epochs: EpochView) -> tuple[str, ...]:
     """How epochs begin on their first rank."""
     first = [(epoch, *next(iter(epoch.ranks.items()))) for epoch in epochs]
-    return tuple(f"{epoch.name}{epoch.view.where(rank)}: {head(seen)}" for epoch, rank, seen in first)
+    return tuple(
+        f"{epoch.name}{epoch.view.where(rank)}: {head(seen, epoch.view.summary.texts)}" for epoch, rank, seen in first
+    )
 
 
 def _contents(view: View) -> Iterator[Finding]:

@@ -1,20 +1,23 @@
 """What came again and what never came: the judges over the samples of one epoch of all ranks."""
 
-from collections import Counter
 from collections.abc import Iterator
 
-from conformance.audit import judges_contents, judges_replicas, judges_subsets, oversampled
-from conformance.audit.endless import passes, passes_of
+from conformance.audit import (
+    judges_again,
+    judges_contents,
+    judges_datasets,
+    judges_replicas,
+    judges_seeds,
+    judges_subsets,
+)
 from conformance.audit.excerpts import first_again, heads
+from conformance.audit.judges_datasets import asked_of
 from conformance.audit.looks import ahead, looked_at
+from conformance.audit.orderings import dealt, reordered
 from conformance.audit.summary import RankSeen
 from conformance.audit.view import EpochView, Finding
-from conformance.audit.words import ascending, listed, samples
+from conformance.audit.words import listed, samples
 from conformance.trial.words import count
-
-OTHER_SEEDS = "other-seeds"
-# What is found of ranks that shuffle by different seeds where too little tells so.
-OF_OTHER_SEEDS = {("PART-1", "again"), ("PART-2", "lost")}
 
 
 def judge(epoch: EpochView) -> Iterator[Finding]:
@@ -46,8 +49,9 @@ def _judged(epoch: EpochView) -> Iterator[Finding]:
     if apart:  # then they can't be counted as one
         yield from apart
         return
-    if epoch.view.has_own_datasets:
-        yield from _apart(epoch)
+    reads_by_index = epoch.view.facts.get("ids", "index") == "index"
+    if epoch.view.has_own_datasets or (reads_by_index and dealt(epoch) and reordered(epoch.view)):
+        yield from judges_datasets.judge(epoch)
         return
     if epoch.view.facts.get("replacement"):
         if twins(list(epoch.ranks.values())):
@@ -60,43 +64,16 @@ def _judged(epoch: EpochView) -> Iterator[Finding]:
     explained = list(_everything(epoch))
     if not explained and not _apart_from_each_other(epoch):
         explained = list(judges_subsets.judge(epoch)) or list(_twice_sharded(epoch))
-        explained = explained or list(_seeds(epoch)) or list(_padding(epoch))
+        explained = explained or list(judges_seeds.judge(epoch)) or list(_padding(epoch))
     yield from explained
     if not explained:
-        yield from _again(epoch)
+        yield from judges_again.judge(epoch)
         yield from _lost(epoch)
 
 
 def _apart_from_each_other(epoch: EpochView) -> bool:
     """Whether several processes did not tell their ranks, so that they may have nothing to do with each other."""
     return len(epoch.ranks) > 1 and min(epoch.ranks) < 0
-
-
-def _apart(epoch: EpochView) -> Iterator[Finding]:
-    """Each rank has a dataset of its own: its samples are looked at by themselves."""
-    yield _note(epoch, "own-datasets", "each rank has a dataset of its own: an index means another sample on each")
-    if epoch.view.facts.get("replacement"):
-        return
-    again = Counter((row[0], row[3]) for row in epoch.view.group.witnesses.of_epoch(epoch.key).tolist())
-    for (index, rank), times in sorted(again.items()):
-        facts = epoch.view.group.loaders.get(rank, {})
-        if (
-            times > 1
-            and rank in epoch.ranks
-            and passes_of(epoch, rank, facts.get("subset", facts.get("length"))) is None
-        ):
-            text = f"sample {index} of {epoch.view.who(rank)} came {count(times, 'time')}"
-            advice = "look at the sampler"
-            yield epoch.view.at_loader("PART-1", "again", text, advice=advice, epochs=(epoch.key,), worst=8)
-            return
-    for rank, seen in epoch.ranks.items():
-        facts = epoch.view.group.loaders.get(rank, {})
-        expected = facts.get("subset", facts.get("length"))
-        tail = (epoch.view.batch_size or 1) if facts.get("drop_last") else 1
-        if epoch.whole and isinstance(expected, int) and seen.rows + tail <= expected and not _asked(epoch, rank):
-            text = f"{samples(expected - seen.rows)} of the {expected:,} of {epoch.view.who(rank)} never came"
-            yield epoch.view.at_loader("PART-2", "lost", text, epochs=(epoch.key,), worst=8)
-            return
 
 
 def _note(epoch: EpochView, key: str, sentence: str) -> Finding:
@@ -147,7 +124,7 @@ def _everything(epoch: EpochView) -> Iterator[Finding]:
             "WORK-3",
             "all-read-all",
             f"each sample came {count(times, 'time')}: {who} read all of them",
-            excerpt=first_again(epoch),
+            excerpt=heads(epoch) if epoch.view.hashed else first_again(epoch),
             advice="let each worker take its part: reference.split(...), or get_worker_info() and the rank",
             epochs=(epoch.key,),
             worst=9,
@@ -205,33 +182,6 @@ def _twice_sharded(epoch: EpochView) -> Iterator[Finding]:
             return
 
 
-def _seeds(epoch: EpochView) -> Iterator[Finding]:
-    """Ranks cut their shards out of different orders, so that some samples are in several and others in none."""
-    lost, seen = epoch.histogram.get(0, 0), list(epoch.ranks.values())
-    if epoch.view.by_content or len(seen) < 2 or not epoch.whole or not lost or not epoch.again:
-        return
-    slack = len(seen) * epoch.full_batch
-    expected = epoch.view.expected or 0
-    if abs(epoch.rows - expected) > slack or any(ascending(each) for each in seen):
-        return
-    yield other_seeds(epoch)
-
-
-def other_seeds(epoch: EpochView) -> Finding:
-    """Of an epoch in which samples came to several ranks, where ranks are known to shuffle by different seeds."""
-    never = f", and {epoch.histogram.get(0, 0):,} to none" if epoch.whole else ""
-    text = f"ranks shuffle by different seeds: {samples(epoch.again)} came to several ranks{never}"
-    return epoch.view.at_loader(
-        "ORDER-4",
-        OTHER_SEEDS,
-        text,
-        excerpt=first_again(epoch),
-        advice="give the sampler of every rank one and the same seed",
-        epochs=(epoch.key,),
-        worst=9,
-    )
-
-
 def _padding(epoch: EpochView) -> Iterator[Finding]:
     """Some samples came twice so that ranks have equally many."""
     seen = list(epoch.ranks.values())
@@ -244,7 +194,7 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
     if not epoch.whole or epoch.histogram.get(0, 0):
         return
     # A rank's own repeats make no ranks equal.
-    if any(epoch.within_a_rank(index) for index in epoch.came_again()):
+    if epoch.repeats.within_a_rank:
         return
     text = f"{samples(extra)} came twice, so that all ranks have equally many"
     if not epoch.evaluation:
@@ -266,46 +216,13 @@ def _equal_batches(epoch: EpochView) -> bool:
     return epoch.view.own_batches and len(epoch.ranks) > 1 and len(steps) == 1
 
 
-def _again(epoch: EpochView) -> Iterator[Finding]:
-    if not epoch.again:
-        return
-    endless = passes(epoch)
-    if endless is not None:
-        text = f"an endless stream: {endless:.1f} passes, and no sample came again before all had come"
-        yield _note(epoch, "endless", text)
-        return
-    if epoch.view.by_content:
-        yield judges_contents.judge(epoch)
-        return
-    given = list(oversampled.judge(epoch))
-    if given:
-        yield from given
-        return
-    first = epoch.came_again()
-    readers = len(epoch.ranks) > 1 and not any(epoch.within_a_rank(index) for index in first)
-    if readers and _apart_from_each_other(epoch):
-        yield _note(epoch, "again", f"{samples(epoch.again)} came to several processes: right if they are no ranks")
-        return
-    where = "to more than one rank" if readers else "more than once"
-    which = listed(first, 3) if epoch.again < 4 else f"{', '.join(map(str, first[:3]))}, ..."
-    yield epoch.view.at_loader(
-        _clause(epoch),
-        "again",
-        f"{samples(epoch.again)} of {epoch.came:,} came {where}: {which}",
-        excerpt=first_again(epoch),
-        advice="look at the sampler, or at how the dataset is cut into shards",
-        epochs=(epoch.key,),
-        worst=8,
-    )
-
-
 def _lost(epoch: EpochView) -> Iterator[Finding]:
     """What did not come in an epoch that all ranks read to its end."""
     lost, expected = epoch.histogram.get(0, 0), epoch.view.expected
     if not lost or not epoch.whole or expected is None:
         return
     facts = epoch.view.facts
-    asked = sum(_asked(epoch, rank) for rank in epoch.ranks)
+    asked = sum(asked_of(epoch, rank) for rank in epoch.ranks)
     drops = bool(facts.get("drop_last"))
     readers = len(epoch.ranks) * (max(1, epoch.view.workers) if epoch.view.iterable else 1)
     tail = readers * epoch.full_batch if drops or _equal_batches(epoch) else len(epoch.ranks)
@@ -330,9 +247,3 @@ def _missing(epoch: EpochView, clause: str, key: str, text: str, advice: str, wo
     )
     excerpt = (f"not on any rank: {', '.join(map(str, some))}{', ...' if len(some) == 6 else ''}",) if some else ()
     return epoch.view.at_loader(clause, key, text, excerpt=excerpt, advice=advice, epochs=(epoch.key,), worst=worst)
-
-
-def _asked(epoch: EpochView, rank: int) -> int:
-    """How many samples a rank's sampler said it gives, or 0."""
-    told = epoch.view.group.loaders.get(rank, {}).get("sampler_length")
-    return told if isinstance(told, int) else 0

@@ -15,7 +15,7 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     """Findings of one epoch whose ranks have different subsets of one dataset; none where each has a part of it."""
     if epoch.view.by_content or not _differ(epoch.view) or not epoch.epoch.whole:
         return
-    readers = epoch.again > 0 and not any(epoch.within_a_rank(index) for index in epoch.came_again())
+    readers = epoch.again > 0 and not epoch.repeats.within_a_rank
     lost = _lost(epoch)
     never = f", and {lost}" if lost else ""
     if _shared(epoch) and readers:

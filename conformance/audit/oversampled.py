@@ -24,8 +24,8 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     if whole:
         yield epoch.at_loop("note", "oversampled", _told(epoch, whole))
     elif epoch.view.own and epoch.view.world_size == 1 and epoch.view.facts.get("kind") == "map":
-        first = epoch.came_again()
-        which = listed(first, 3) if epoch.again < 4 else f"{', '.join(map(str, first[:3]))}, ..."
+        names = epoch.names_again(3)
+        which = listed(names, 3) if epoch.again < 4 else f"{', '.join(names)}, ..."
         text = f"the sampler gave {samples(epoch.again)} of {epoch.came:,} more than once: {which}"
         excerpt = first_again(epoch)
         yield epoch.view.at_loader(

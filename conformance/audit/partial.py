@@ -17,6 +17,7 @@ import numpy as np
 from conformance.audit.counts import Counts
 from conformance.audit.digests import Digests
 from conformance.audit.summary import (
+    WITNESS,
     Epoch,
     Group,
     Process,
@@ -26,11 +27,12 @@ from conformance.audit.summary import (
     WorkerSeen,
 )
 from conformance.records.frames import CLOSING, FACT, End, fact, frame, frames
+from conformance.records.texts import thinned
 
 BLOB = b"P"
-_VERSION = 2
+_VERSION = 3
 _MOST = 1 << 28  # bytes of one frame
-_WITNESS = 6 * 8  # bytes of a row of `Witnesses`
+_WITNESS = WITNESS * 8  # bytes of a row of `Witnesses`
 
 
 class NoPartial(ValueError):
@@ -130,6 +132,7 @@ def _as_text(told: dict[str, Any]) -> str:
 
 def _merge(whole: Summary, part: Summary) -> None:
     whole.processes += part.processes
+    whole.texts = thinned((whole.texts, part.texts))
     whole.same_data += [group for group in part.same_data if group not in whole.same_data]
     whole.limits += [limit for limit in part.limits if limit not in whole.limits]
     for key, theirs in part.groups.items():
@@ -154,6 +157,7 @@ def _plain(summary: Summary, blobs: list[bytes]) -> dict[str, Any]:
         "processes": [asdict(process) for process in summary.processes],
         "same_data": summary.same_data,
         "limits": summary.limits,
+        "texts": summary.texts,
         "groups": [[key, _plain_group(group, blobs)] for key, group in summary.groups.items()],
     }
 
@@ -207,6 +211,7 @@ def _summary(plain: dict[str, Any], blobs: Any) -> Summary:
         {(key[0], key[1], key[2]): _group(told, blobs) for key, told in plain["groups"]},
         plain["same_data"],
         plain["limits"],
+        plain["texts"],
     )
 
 

@@ -22,7 +22,8 @@ GroupKey = tuple[str, int, int]
 EpochKey = tuple[int, int]
 HEAD_STEPS, HEAD_SAMPLES = 4, 8
 _MOST_WITNESSES = 1 << 17
-_FULL_RANGE = 64
+WITNESS = 7  # numbers of a row of `Witnesses`
+FULL_RANGE = 64
 
 
 @dataclass
@@ -68,7 +69,7 @@ class RankSeen:
     last_size: int = 0
     mixed: int = 0
     prefixes: dict[int, str] = field(default_factory=dict)
-    head: list[list[int | str]] = field(default_factory=list)
+    head: list[list[int | str]] = field(default_factory=list)  # of a digest its first 8 bytes in hexadecimal
     workers: dict[int, WorkerSeen] = field(default_factory=dict)
 
     @property
@@ -122,6 +123,7 @@ class Summary:
     groups: dict[GroupKey, Group] = field(default_factory=dict)
     same_data: list[list[int]] = field(default_factory=list)
     limits: list[dict[str, Any]] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)  # what a digest was made of, by its first 8 bytes
 
 
 class Order:
@@ -163,11 +165,12 @@ class Order:
 class Witnesses:
     """Which rank got which sample, for a part of the samples: those of the lowest mixed ids, all if they are few.
 
-    Rows are (id, attempt, epoch, rank, worker, step); a digest is stood for by its first word.
+    Rows are (id, attempt, epoch, rank, worker, step, place); a digest is stood for by its first word. `place`: how many
+    samples its reader (the worker, or the process that loads by itself) gave before it in the epoch.
     """
 
     def __init__(self) -> None:
-        self.bits = _FULL_RANGE  # mixed ids below 2^bits are kept
+        self.bits = FULL_RANGE  # mixed ids below 2^bits are kept
         self._rows: list[npt.NDArray[np.int64]] = []
         self._mixed: list[npt.NDArray[np.uint64]] = []
         self._kept = 0
@@ -185,11 +188,11 @@ class Witnesses:
     @property
     def keeps_all(self) -> bool:
         """Whether it has all deliveries."""
-        return self.bits == _FULL_RANGE
+        return self.bits == FULL_RANGE
 
     def below(self, mixed: npt.NDArray[np.uint64]) -> npt.NDArray[np.intp]:
         """Which of a block's deliveries are to be kept."""
-        if self.bits == _FULL_RANGE:
+        if self.bits == FULL_RANGE:
             return np.arange(len(mixed))
         return np.flatnonzero(mixed < np.uint64(1 << self.bits))
 
@@ -214,30 +217,33 @@ class Witnesses:
             new = np.flatnonzero((rows[1:, 1:3] != rows[:-1, 1:3]).any(axis=1)) + 1
             parts = np.split(rows, new) if len(rows) else []
             self._by_epoch = {(int(part[0, 1]), int(part[0, 2])): part for part in parts}
-        return self._by_epoch.get(key, np.zeros((0, 6), np.int64))
+        return self._by_epoch.get(key, np.zeros((0, WITNESS), np.int64))
 
     def of(self, key: EpochKey, index: int) -> list[tuple[int, ...]]:
         """Where one sample went in an epoch: (rank, worker, step) of each delivery, as far as it is kept."""
         rows = self.of_epoch(key)
-        return [tuple(row[3:]) for row in rows[rows[:, 0] == index].tolist()]
+        return [tuple(row[3:6]) for row in rows[rows[:, 0] == index].tolist()]
 
     def stored(self) -> dict[str, Any]:
         """The one form of these rows for a partial result."""
-        return {"bits": self.bits, "rows": self.rows().astype("<i8").tobytes()}
+        rows = self.rows()
+        # As they were delivered, steps and places are packed into next to nothing.
+        rows = rows[np.lexsort((rows[:, 0], *rows[:, :0:-1].T))]
+        return {"bits": self.bits, "rows": rows.astype("<i8").tobytes()}
 
     @classmethod
     def restored(cls, stored: dict[str, Any], is_digest: bool) -> "Witnesses":
         """What `stored` gave."""
         made = cls()
         made.bits = stored["bits"]
-        rows = np.frombuffer(stored["rows"], "<i8").reshape(-1, 6)
+        rows = np.frombuffer(stored["rows"], "<i8").reshape(-1, WITNESS)
         words = rows[:, 0].view(np.uint64) if rows.size else np.zeros(0, np.uint64)
         made.add(words if is_digest else mixed(rows[:, 0]), rows)
         return made
 
     def _thin(self) -> None:
         all_mixed = np.concatenate([np.zeros(0, np.uint64), *self._mixed])
-        all_rows = np.concatenate([np.zeros((0, 6), np.int64), *self._rows])
+        all_rows = np.concatenate([np.zeros((0, WITNESS), np.int64), *self._rows])
         kept = self.below(all_mixed)
         while len(kept) > _MOST_WITNESSES and self.bits > 1:
             self.bits -= 1

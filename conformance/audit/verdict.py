@@ -9,6 +9,7 @@ from conformance.audit import (
     judges_random,
     judges_restarts,
     judges_samples,
+    judges_seeds,
     judges_splits,
     judges_steps,
     judges_streams,
@@ -145,22 +146,17 @@ def _of_epoch(epoch: EpochView) -> list[Finding]:
 
 def _one_cause(epochs: list[EpochView], found: list[list[Finding]]) -> list[list[Finding]]:
     """Where ranks shuffle by different seeds in one epoch, they do in others in which samples came to several ranks."""
-    if not any(each.key == judges_samples.OTHER_SEEDS for one in found for each in one):
+    if not any(each.key in judges_seeds.KEYS for one in found for each in one):
         return found
     return [
         [
-            judges_samples.other_seeds(epoch),
-            *(each for each in one if (each.id, each.key) not in judges_samples.OF_OTHER_SEEDS),
+            judges_seeds.other_orders(epoch),
+            *(each for each in one if (each.id, each.key) not in judges_seeds.OF_OTHER_ORDERS),
         ]
-        if any((each.id, each.key) == ("PART-1", "again") for each in one) and epoch.again and not _within_ranks(epoch)
+        if any((each.id, each.key) == ("PART-1", "again") for each in one) and not epoch.repeats.within_a_rank
         else one
         for epoch, one in zip(epochs, found, strict=True)
     ]
-
-
-def _within_ranks(epoch: EpochView) -> bool:
-    """Whether some rank got a sample more than once by itself, as far as the first ones of them tell."""
-    return any(epoch.within_a_rank(index) for index in epoch.came_again())
 
 
 def _merged(view: View, found: Sequence[Iterable[Finding]]) -> list[Finding]:

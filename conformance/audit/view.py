@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from conformance.audit.repeats import Repeats, repeats_in
 from conformance.audit.resumed import why_resumed
 from conformance.audit.summary import Epoch, EpochKey, Group, GroupKey, RankSeen, Summary
-from conformance.audit.words import epoch_name
+from conformance.audit.words import epoch_name, id_name
 
 Replicas = tuple[tuple[int, ...], ...]
 
@@ -84,6 +85,17 @@ class View:
     def by_content(self) -> bool:
         """Whether samples are told apart by what is in them, so that equal ones can't be told apart."""
         return bool(self.facts.get("ids", "index") == "content")
+
+    @cached_property
+    def hashed(self) -> bool:
+        """Whether its ids are digests, of contents or of what the user names."""
+        heads = [seen.head for epoch in self.group.epochs.values() for seen in epoch.ranks.values()]
+        return any(isinstance(each, str) for head in heads for step in head for each in step)
+
+    def named(self, id: int) -> str:
+        """What a sample is called that the witnesses know by this number."""
+        word = (id % (1 << 64)).to_bytes(8, "little").hex()
+        return id_name(word if self.hashed else id, self.summary.texts)
 
     @property
     def iterable(self) -> bool:
@@ -216,6 +228,16 @@ class EpochView:
             return sorted(index for index, times in self._times.items() if times > 1)[:limit]
         return self.epoch.counts.first(self.copies + 1, limit=limit)
 
+    def names_again(self, limit: int) -> list[str]:
+        """What the first samples are called that came more than once: none is without a name."""
+        known = self.came_again(limit) or self.repeats.first(limit)
+        if known:
+            return [self.view.named(id) for id in known]
+        words = [digest for digest, times in self.epoch.digests.repeated(limit) if times > self.copies]
+        if self.view.hashed:
+            return [id_name(digest[:8].hex(), self.view.summary.texts) for digest in words]
+        return [str(int.from_bytes(digest[8:], "little", signed=True)) for digest in words]
+
     @property
     def came(self) -> int:
         """How many different samples came."""
@@ -267,10 +289,11 @@ class EpochView:
         facts = [seen.facts for seen in self.epoch.ranks.values()]
         return all(bool(one.get("no_grad") or one.get("eval")) for one in facts)
 
-    def within_a_rank(self, index: int) -> bool:
-        """Whether a sample that came again did so on one rank, as far as that is kept."""
-        ranks = [rank for rank, _, _ in self.view.group.witnesses.of(self.key, index) if rank in self.ranks]
-        return len(set(ranks)) < len(ranks)
+    @cached_property
+    def repeats(self) -> Repeats:
+        """Who got the samples that came more than once, as far as that is kept."""
+        rows = self.view.group.witnesses.of_epoch(self.key)
+        return repeats_in(rows[np.isin(rows[:, 3], list(self.ranks))], self.view.iterable)
 
     @property
     def name(self) -> str:
@@ -288,13 +311,6 @@ class EpochView:
         """A finding whose line is where the loader is iterated."""
         return Finding(id, key, sentence, *self.read_at, epochs=(self.key,), **more)
 
-    def lines_of(self, index: int, most: int = 4) -> tuple[str, ...]:
-        """Where a sample went, as far as that is kept."""
-        rows = self.view.group.witnesses.of(self.key, index)
-        told = [f"{self.view.who(rank)}{_worker(worker)}, step {step}" for rank, worker, step in rows[:most]]
-        more = f", and {len(rows) - most} more" if len(rows) > most else ""
-        return (f"sample {index}: {'; '.join(told)}{more}",) if told else ()
-
 
 def joined(view: View, parts: Sequence[EpochView]) -> EpochView:
     """The parts of one epoch, which restarts took up, as one: what came of it, and its first part's ranks."""
@@ -305,10 +321,6 @@ def joined(view: View, parts: Sequence[EpochView]) -> EpochView:
         whole.counts.merge(part.epoch.counts)
         whole.digests.merge(part.epoch.digests)
     return EpochView(view, parts[0].key, whole)
-
-
-def _worker(worker: int) -> str:
-    return f", worker {worker}" if worker >= 0 else ""
 
 
 def _ranked(rank: int) -> tuple[bool, int]:

@@ -1,11 +1,13 @@
 """Words of the verdict: decides what epochs, samples and lists of them are called."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from conformance.audit.resumed import number_of
 from conformance.audit.summary import HEAD_SAMPLES, EpochKey, Group, RankSeen
 from conformance.trial.words import count
+
+_HASH = 8  # letters of a digest that are shown
 
 
 def epoch_name(group: Group, key: EpochKey) -> str:
@@ -21,11 +23,17 @@ def epoch_name(group: Group, key: EpochKey) -> str:
     return f"epoch {key[1] if told is None else told} after restart {key[0]}"
 
 
-def head(seen: RankSeen) -> str:
-    """The first samples of the first steps: ``0 1 2 3 | 4 5 6 7 | ...``."""
+def head(seen: RankSeen, texts: Mapping[str, str]) -> str:
+    """The first samples of the first steps: ``0 1 2 3 | 4 5 6 7 | ...``; of digests their texts if known."""
     more = " ..." if max(seen.sizes, default=0) > HEAD_SAMPLES else ""
-    steps = " | ".join(" ".join(map(str, step)) + more * (len(step) == HEAD_SAMPLES) for step in seen.head[:3])
+    named = [[id_name(each, texts) for each in step] for step in seen.head[:3]]
+    steps = " | ".join(" ".join(step) + more * (len(step) == HEAD_SAMPLES) for step in named)
     return steps + (" | ..." if seen.steps > 3 else "")
+
+
+def id_name(id: int | str, texts: Mapping[str, str]) -> str:
+    """A number as it is; of a digest, which is given by its first bytes, what it was made of, or a hash."""
+    return str(id) if isinstance(id, int) else texts.get(id, id[:_HASH])
 
 
 def ascending(seen: RankSeen) -> bool:

@@ -137,7 +137,14 @@ class Recorded(Generic[Batch]):
     def _identities(self, recorder: Recorder, batch: Batch) -> Ids:
         """The ids of a batch; where they can't be told, that is told."""
         try:
-            return identities(batch, self._ids)
+            if self._ids is None:
+                return row_digests(batch)
+            values = _named(batch, self._ids)
+            ids = _as_ids(values)
+            for id, value in zip(ids, values, strict=True):
+                if isinstance(id, bytes):
+                    recorder.text(id, value)
+            return ids
         except Exception as error:
             recorder.unnamed(str(error) if isinstance(error, NoIdentity) else f"{type(error).__name__}: {error}")
             _say_once(error)
@@ -147,15 +154,19 @@ class Recorded(Generic[Batch]):
 _UNREAD = [None]
 
 
-def identities(batch: Any, ids: Identify = None) -> list[int] | list[bytes]:
-    """The ids of a batch's samples: integers as they are, anything else by its digest."""
-    if ids is None:
-        return row_digests(batch)
+def _named(batch: Any, ids: str | int | Callable[[Any], Any]) -> list[Any]:
+    """What the user's field or function gives of a batch: one value a sample."""
     found = ids(batch) if callable(ids) else field_of(batch, ids, f"ids={ids!r}", "a batch")
-    found = found.tolist() if hasattr(found, "tolist") else found
+    if hasattr(found, "tolist"):
+        one_each = len(getattr(found, "shape", ())) > 1 and all(size == 1 for size in found.shape[1:])
+        found = (found.reshape(-1) if one_each else found).tolist()
     found = [found] if isinstance(found, int | str | bytes) else list(found)
-    found = [int(each) if hasattr(each, "__index__") and not isinstance(each, bool) else each for each in found]
-    return found if all(type(each) is int for each in found) else [digest(each) for each in found]
+    return [int(each) if hasattr(each, "__index__") and not isinstance(each, bool) else each for each in found]
+
+
+def _as_ids(values: list[Any]) -> list[int] | list[bytes]:
+    """Integers as they are, anything else by its digest."""
+    return values if all(type(each) is int for each in values) else [digest(each) for each in values]
 
 
 _told = False

@@ -21,6 +21,7 @@ from conformance.records.crash import Place, ending, passed, told
 from conformance.records.frames import CLOSING, DELIVERIES, MADE, SUFFIX, fact, frame
 from conformance.records.later import Later
 from conformance.records.place import about_this_process, token_of_this_start
+from conformance.records.texts import Texts, text_of, word_of
 
 # How an epoch ended: read to its end, left by the loop, cut by --steps, or "error: ..." with what the loader raised. An
 # epoch that was left by what ended the process is told later, by a fact of its own.
@@ -82,6 +83,7 @@ class Recorder:
         self._ready: list[bytes] = []
         self._blocks: dict[tuple[int, int], Block] = {}
         self._made: dict[tuple[str, int], Block] = {}
+        self._texts, self._new_texts = Texts(), dict[str, str]()
         self._size = self._frames = self._lost = 0
         self._trouble = ""
         self._later = Later(self.flush)
@@ -135,6 +137,16 @@ class Recorder:
             if block is None:
                 block = self._made[iterator, worker] = Block(worker, 0)
             self._add(block, ids, None)
+
+    def text(self, digest: bytes, value: Any) -> None:
+        """What an id was made of, so that a person can read it; kept if it is short, and of so many samples only."""
+        word = word_of(digest)
+        if not self._texts.wants(word):
+            return
+        text = text_of(value)
+        with self._lock:
+            if text is not None and self._texts.add(word, text):
+                self._new_texts[word] = text
 
     def worker(self, iterator: str, worker: int, facts: Facts) -> None:
         """In a worker, or of one: facts at the start of an epoch, such as the fingerprints of its random states."""
@@ -218,6 +230,9 @@ class Recorder:
 
     def _seal_all(self) -> None:
         # An iterator that is collected meanwhile ends its epoch.
+        if self._new_texts:
+            told, self._new_texts = self._new_texts, {}
+            self._say({"what": "texts", "texts": told})
         for block in list(self._blocks.values()):
             self._seal(block)
         for (key, _), block in list(self._made.items()):

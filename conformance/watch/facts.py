@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.records.place import place
 from conformance.watch.datasets import base_of, parts_of, print_of
+from conformance.watch.entries import entries_of
 from conformance.watch.fingerprints import fingerprints
 from conformance.watch.lines import handed_on, is_users, users_frame, users_line
 
@@ -54,6 +55,7 @@ def loader(given: Any, made: Facts) -> Facts:
         "kind": "iterable" if iterable else "map",
         "length": None if iterable else length(base),
         "parts": parts_of(base),
+        "entries": None if iterable else entries_of(base),
         "batch_size": _batch_size(given),
         "own_batches": _own_batches(given.batch_sampler),
         "drop_last": bool(given.drop_last or getattr(given.batch_sampler, "drop_last", False)),
@@ -62,6 +64,8 @@ def loader(given: Any, made: Facts) -> Facts:
         "sampler": None if iterable else _name(sampler),
         "sampler_length": None if iterable or sampler is given.batch_sampler else length(sampler),
         "replacement": bool(getattr(sampler, "replacement", False)),
+        "replicas": None if iterable else _replicas(given, sampler),
+        "seed": _whole_number(sampler, "seed"),
         # DistributedSampler says it; of others the class does.
         "shuffle": getattr(sampler, "shuffle", None),
     }
@@ -147,6 +151,21 @@ def _sampler(given: Any) -> Any:
         return below
     # A batch sampler of the user's own: torch then holds a sampler that nobody asks.
     return plain if given.batch_sampler is None else given.batch_sampler
+
+
+def _replicas(given: Any, sampler: Any) -> int | None:
+    """Over how many ranks the sampler deals out its indices, as far as it says it."""
+    names = ("num_replicas", "num_processes", "world_size")
+    told = [_whole_number(each, name) for each in (sampler, given.batch_sampler) for name in names]
+    return next((number for number in told if number is not None), None)
+
+
+def _whole_number(value: Any, name: str) -> int | None:
+    try:
+        told = getattr(value, name, None)
+    except Exception:  # a property that needs what the job does not have yet
+        return None
+    return told if type(told) is int else None
 
 
 def _epoch_of(given: Any) -> int | None:

@@ -142,7 +142,7 @@ class Making:
 
     def _named(self, elements: list[Any]) -> list[Any] | None:
         if self._identify is not None:
-            return [id_of(self._identify(each)) for each in elements]
+            return [self._told(self._identify(each)) for each in elements]
         try:
             return [digest(each) for each in elements]
         except Exception as error:
@@ -150,6 +150,13 @@ class Making:
             raise NoIdentity(
                 f"a {kind} shows no content ({error}): identify it with --id-field or --identify"
             ) from error
+
+    def _told(self, value: Any) -> int | bytes:
+        """The id that the user's field or function gives; of some epochs with what it was made of."""
+        found = id_of(value)
+        if isinstance(found, bytes) and (self.worker == -1 or self._early):
+            watching().recorder.text(found, value)
+        return found
 
     def end(self) -> None:
         """After a batch: write down what is in it, in a worker; with the first one, which states were drawn from."""
@@ -165,11 +172,15 @@ class Making:
         self._fetched += 1
         self.idle = not self.by_content
 
+    @property
+    def _early(self) -> bool:
+        epoch = int((self.key or "0").rpartition("/")[2])
+        return epoch < _ALWAYS or epoch & (epoch - 1) == 0
+
     def _looks(self) -> bool:
         if self.key is None:
             return False
-        epoch = int(self.key.rpartition("/")[2])
-        return self.by_content or epoch < _ALWAYS or epoch & (epoch - 1) == 0
+        return self.by_content or self._early
 
 
 def _words(error: Exception) -> str:

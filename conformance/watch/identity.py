@@ -3,6 +3,7 @@
 from typing import Any
 
 from conformance.records.content import digest
+from conformance.records.texts import plain
 from conformance.watch.datasets import Indices
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
@@ -34,8 +35,7 @@ def _as_numbers(index: Any) -> bool:
 
 def id_of(value: Any) -> int | bytes:
     """The id that a user's field or function gives: an integer as it is, else a digest of it."""
-    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
-        value = value.item()
+    value = plain(value)
     if type(value) is int and _LEAST <= value <= _MOST:
         return value
     return digest(value)

@@ -28,14 +28,24 @@ class Dispatched(Held):
 
     def cut(self, batch: Any) -> None:
         """This rank's part of what was read."""
-        named = watching().identify
         parts = rows(batch)
         try:
-            ids = [digest(each) if named is None else id_of(named(each)) for each in parts]
+            ids = [_id(each) for each in parts]
         except Exception as error:
             watching().recorder.unnamed(str(error))
             ids = None
         self.delivery.came(ids, None)
+
+
+def _id(part: Any) -> int | bytes:
+    state = watching()
+    if state.identify is None:
+        return digest(part)
+    value = state.identify(part)
+    found = id_of(value)
+    if isinstance(found, bytes):
+        state.recorder.text(found, value)
+    return found
 
 
 def tap(module: Any) -> None:

@@ -57,8 +57,7 @@ def start(
             recorder.worker(recorder.iterator(number, at), worker, {"random": states, "drew": facts.get("drew")})
         workers = epoch["workers"] or [None] * len(epoch["steps"])
         for step, worker in zip(epoch["steps"], workers, strict=True):
-            ids = [digest(each) for each in step] if loader.get("ids") == "content" else list(step)
-            recorder.batch(number, at, ids, worker)
+            recorder.batch(number, at, [_id(recorder, each, loader.get("ids")) for each in step], worker)
         if epoch["how"]:
             recorder.end_of_epoch(number, at, epoch["how"])
     if close:
@@ -66,6 +65,15 @@ def start(
     else:
         recorder.flush()
     return recorder
+
+
+def _id(recorder: Recorder, sample: Any, ids: str | None) -> Any:
+    if ids == "content":
+        return digest(sample)
+    if type(sample) is int:
+        return sample
+    recorder.text(digest(sample), sample)
+    return digest(sample)
 
 
 def job(folder: Path, ranks: Sequence[Sequence[dict[str, Any]]], **loader: Any) -> Path:

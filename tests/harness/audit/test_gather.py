@@ -54,7 +54,7 @@ def test_what_workers_made_is_joined_to_what_came(tmp_path: Path) -> None:
     ((_, group),) = summary.groups.items()
     (epoch_of_it,) = group.epochs.values()
     seen = epoch_of_it.ranks[0]
-    expected = [[digest(text).hex()[:8], digest(text * 2).hex()[:8]] for text in "adeb"]
+    expected = [[digest(text).hex()[:16], digest(text * 2).hex()[:16]] for text in "adeb"]
     assert (expected, 8, {2: 4}) == (seen.head, seen.rows, seen.sizes)
     assert {1: 8} == epoch_of_it.histogram()
 

@@ -212,10 +212,11 @@ def test_an_epoch_that_was_left_is_judged_by_what_came(tmp_path: Path) -> None:
 
 
 def test_the_excerpt_says_who_got_a_sample(tmp_path: Path) -> None:
-    """Rank and step of each delivery."""
+    """Rank and step of each delivery, and what else came in those steps."""
     parts = [cut([*range(19), 7], 4), cut(range(19, 39), 4)]
     (finding,) = audited(everywhere(parts, 39)(tmp_path)).findings
-    assert ("sample 7: rank 0, step 1; rank 0, step 4",) == finding.excerpt
+    steps = ("rank 0, step 1: 4 5 6 7", "rank 0, step 4: 16 17 18 7")
+    assert ("sample 7: rank 0, step 1; rank 0, step 4", *steps) == finding.excerpt
 
 
 def test_more_than_a_byte_of_deliveries_is_counted(tmp_path: Path) -> None:
