@@ -66,16 +66,22 @@ def _read_passes(going: Reading) -> None:
         mine = going.task.saved[going.task.rank]
         called("load_state_dict", None, lambda: loader.load_state_dict(pickle.loads(mine.blob)))
         steps, saves = steps - going.place, False
+        if scenario.RELAYED in going.scenario.words:
+            _save(going)
     under_way = going.reader.begin(0)
     try:
         for at in range(steps + 1):
             if saves and at == going.place:
-                blob = bytes(called("state_dict", None, lambda: pickle.dumps(loader.state_dict())))
-                going.saved.append(Saved(blob))
+                _save(going)
             if at < steps and not going.reader.step(under_way):
                 break
     finally:
         going.epochs.append(under_way.epoch(left=True))
+
+
+def _save(going: Reading) -> None:
+    loader = going.reader.loader
+    going.saved.append(Saved(bytes(called("state_dict", None, lambda: pickle.dumps(loader.state_dict())))))
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from conformance.loader.runs import Circumstances, run, runs, usual
 from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.processes.fleet import Lane
 from conformance.processes.random_state import ANOTHER_STATE
-from conformance.reach.scenario import steps_to_read
-from conformance.trace import Run
+from conformance.reach.scenario import RELAYED, steps_to_read
+from conformance.trace import Run, Saved
 from conformance.trial.tiers import Tier
 
 # Samples, ranks, micro-batch: what divides, what leaves a rest for ranks, for steps, and for both.
@@ -24,11 +24,25 @@ def endless_runs(lane: Lane, scenario: Scenario) -> Iterator[Run]:
         return
     main = run(lane, "main", usual(scenario))
     yield main
-    saved = tuple(rank.saved for rank in main.ranks if rank.saved is not None)
-    if len(saved) == len(main.ranks) and not main.failed:
-        epochs = usual(scenario).epochs
-        again = Circumstances(scenario, epochs, random_seed=ANOTHER_STATE, other_process=1, saved=saved)
-        yield run(lane, "resumed", again)
+    saved = _states_of(main)
+    if saved and RELAYED in scenario.words:
+        relayed = run(lane, "relayed", _from(saved, scenario))
+        yield relayed
+        saved = _states_of(relayed)
+    if saved:
+        yield run(lane, "resumed", _from(saved, simpler(scenario, details="")))
+
+
+def _states_of(taken: Run) -> tuple[Saved, ...]:
+    """The states of all ranks, or none."""
+    saved = tuple(rank.saved for rank in taken.ranks if rank.saved is not None)
+    return saved if len(saved) == len(taken.ranks) and not taken.failed else ()
+
+
+def _from(saved: tuple[Saved, ...], scenario: Scenario) -> Circumstances:
+    """What begins with these states, in another process."""
+    epochs = usual(scenario).epochs
+    return Circumstances(scenario, epochs, random_seed=ANOTHER_STATE, other_process=1, saved=saved)
 
 
 def _saves(scenario: Scenario) -> bool:
@@ -86,3 +100,5 @@ def a_few_passes(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         for place in (0, 1, 3, 4, 5, 8, 11):
             yield Scenario(8, 1, 2, shuffle=shuffle, epochs=3, conduct=f"stopped@{place}")
             yield Scenario(9, 2, 1, epochs=3, conduct=f"stopped@{place}")
+        for place in (0, 1, 5):
+            yield Scenario(8, 1, 2, shuffle=shuffle, epochs=3, conduct=f"stopped@{place}", details=RELAYED)

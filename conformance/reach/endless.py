@@ -189,7 +189,9 @@ def resumes_at_any_step(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
     if trace.main.failed:
         where = next(rank.failure.where for rank in trace.main.ranks if rank.failure)
         return ends(trace.main, ()) if where == "state_dict" else None
-    resumed = trace.variant("resumed")
+    relayed, resumed = trace.variant("relayed"), trace.variant("resumed")
+    if relayed is not None and relayed.failed:
+        return ends(relayed, ())
     if resumed is None:
         return None
     if resumed.failed:

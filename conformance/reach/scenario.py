@@ -7,6 +7,8 @@ from conformance.loader.scenario import Scenario
 from conformance.trial.words import place_of
 
 _PERFORMER = "conformance.reach.conduct"
+# The word of a state that is taken, loaded, and taken again before a step comes.
+RELAYED = "relayed"
 # So many samples lie in files that follow each other, where there are as many as these say.
 _SIZES = (3, 4, 5, 6)
 
@@ -49,7 +51,12 @@ CONDUCTS.update(
         ),
         "peeking": Conduct("each read counted", _PERFORMER, calm=True, watched=True),
         "endless": Conduct("which are passes of one iterator", _PERFORMER, calm=True),
-        "stopped": Conduct("which are passes of one iterator, a state taken after step {}", _PERFORMER, calm=True),
+        "stopped": Conduct(
+            "which are passes of one iterator, a state taken after step {}",
+            _PERFORMER,
+            calm=True,
+            details={RELAYED: "taken again at once from a loader that was given it"},
+        ),
         "launched": Conduct("in a process that was started as rank 1 of 2", _PERFORMER, calm=True),
     }
 )
