@@ -225,3 +225,18 @@ class ShortWhereWorkersPersist(BadAhead):
             return whole
         steps = len(self.steps())
         return (step for _, step in zip(range(steps - 1), whole, strict=False))
+
+
+class PreloadsBesideItsBuffer(BadAhead):
+    """What was preloaded has places of its own, and the first epoch's buffer has as many again. (No public report.)"""
+
+    claims, families = dict(PLAIN, hooks=("buffer_size", "early_preload")), FAMILY
+    clause, smallest = "ASYNC-3", "n4,w1,b1,keep,e2,a2,async,early,look@0,synchronous"
+
+    def wanted(self) -> Loading:
+        early, loading = self.early, super().wanted()
+        if self.preloads and loading is early:
+            with loading.changed:
+                loading.room = 2 * self.room - 1  # the first one is held
+                loading.changed.notify_all()
+        return loading

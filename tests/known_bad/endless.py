@@ -155,6 +155,20 @@ class ForgetsThePass(Passes, KnownBad):
         return {"pass": 0, "taken": self.taken}
 
 
+class CountsFromItsFirstStep(Passes, KnownBad):
+    """Between a restart and the first step after it the state is that of the beginning. (No public report.)"""
+
+    clause, smallest = "ENDLESS-4", "n2,w1,b1,keep,stopped@1,with=anew"
+    begins: tuple[int, int] = (0, 0)
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        self.begins = state["pass"], state["taken"]
+
+    def __iter__(self) -> Iterator[Any]:
+        self.epoch, self.taken = self.begins
+        yield from super().__iter__()
+
+
 class CountsStepsOfAllPasses(Passes, KnownBad):
     """A state counts the steps of all passes, and goes on behind so many of the first. (No public report.)"""
 

@@ -1,4 +1,4 @@
-"""Loaders that choose, and keep something of an epoch that was left (chapter 11). A blind round had both."""
+"""Loaders that choose, and keep something of an epoch that was left, or failed (chapter 11). Blind rounds had all."""
 
 from collections.abc import Iterator
 from random import Random
@@ -21,6 +21,24 @@ class KeepsItsBuckets(KnownBadChoosing):
             self.waiting = tuple(rest[0] for rest in members.values() if rest[0] not in step)[:1]
             yield self.fetch([*left, *step] if not at else step)
         self.waiting = ()
+
+
+class EmptiesItsBucketsForABreakAlone(KnownBadChoosing):
+    """What waits in a bucket when a sample fails comes in the next epoch as well. (No public report.)"""
+
+    families, clause, smallest = ("left",), "LEFT-1", "n13,w1,b2,keep,grouped,g3,e2,with=failed"
+    waiting: tuple[int, ...] = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        left, self.waiting = self.waiting, ()
+        members = self.groups(self.order()) if self.request.batches == "grouped" else {}
+        for at, step in enumerate(self.steps()):
+            try:
+                batch = self.fetch([*left, *step] if not at else step)
+            except Exception:
+                self.waiting = tuple(rest[0] for rest in members.values() if rest[0] not in step)[:1]
+                raise
+            yield batch
 
 
 class SeedsItsBufferOnce(KnownBadStreaming):

@@ -175,7 +175,7 @@ class IgnoresShuffleTrue(KnownBad):
 
     claims = SHUFFLING
     clause, smallest = "ORDER-6", "n8,w1,b1,keep,shuffle,e3"
-    related = ("ORDER-7",)
+    related = ("ORDER-7", "ORDER-12")
     report = "Lightning-AI/pytorch-lightning#2703"
 
     def shuffled(self, order: list[int], generator: Random) -> list[int]:

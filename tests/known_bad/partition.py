@@ -80,6 +80,17 @@ class LaterEpochsLoseTheHead(KnownBad):
         return super().shard(order)[min(self.epoch, 1) :]
 
 
+class CutsBlocksByAFraction(KnownBad):
+    """A block's bounds are its rank times n / R, rounded down, and the last one may lie below n. (No public report.)"""
+
+    claims = claim(UNEVEN, layout="contiguous")
+    clause, smallest = "PART-2", "n15,w11,b1,keep"
+
+    def shard(self, order: list[int]) -> list[int]:
+        rank, each = self.request.rank, len(order) / self.request.world_size
+        return order[int(rank * each) : int((rank + 1) * each)]
+
+
 class DropsTheOddSample(KnownBad):
     """Samples are read in pairs, and a short last step loses the one that has no partner. (No public report.)"""
 

@@ -1,6 +1,7 @@
 """Loaders with one fault in how they take the state of another request or hook, or one that they never promised."""
 
 import pickle
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from tests.known_bad.correct import claim
@@ -49,11 +50,24 @@ class SkipsForEverWithOtherRanks(Resuming):
         return super().left(max(skipped, self.offset))
 
 
+class RoundsWhatOthersGave(Resuming):
+    """After a restart it counts on from whole steps of all ranks, of which others gave a part. (No public report.)"""
+
+    clause = "RESUME-10"
+    smallest = "n5,w1,b1,drop,e2,save@1,with=wider+again"
+    families: ClassVar[tuple[str, ...]] = ("resume",)
+
+    def deliver(self, steps: list[list[int]]) -> Iterator[Any]:
+        """Fetch each step, and count from the last whole one."""
+        self.given -= self.given % self.round
+        yield from super().deliver(steps)
+
+
 class RefusesOtherRanks(Stopping):
     """Promises to go on with other ranks, and refuses."""
 
     clause = "RESUME-10"
-    smallest = "n1,w1,b1,keep,e2,save@0,with=wider"
+    smallest = "n0,w1,b1,keep,e2,save@0,with=wider"
     report = "huggingface/transformers#40245"
     claims: ClassVar[dict[str, Any]] = RESUMING
 
@@ -62,7 +76,7 @@ class SkipsStepsOfAnotherSize(Stopping):
     """The state counts steps, and does not say of which size."""
 
     clause = "RESUME-11"
-    smallest = "n2,w1,b1,keep,e2,save@1,with=larger"
+    smallest = "n2,w1,b1,keep,e2,save@1,with=wider"
     report = "NVIDIA-BioNeMo/bionemo-recipes PR #1250"
 
     def state_dict(self) -> Any:

@@ -207,7 +207,7 @@ class LoadsNothingOnceItWasRead(Stopping):
     """A state that is loaded after an iteration is ignored."""
 
     clause = "RESUME-9"
-    smallest = "n2,w1,b1,keep,e2,save@1,with=used"
+    smallest = "n2,w1,b1,keep,e2,save@1,with=amid"
     report = "alibaba/TorchEasyRec PR #544"
 
     def load_state_dict(self, state: Any) -> None:

@@ -40,7 +40,7 @@ class BadSampled(Sampled, BadPool):
 class KeepsTheFirstPass(BadSampled):
     """The sampler is asked once, and each later epoch is the first one again. (No public report.)"""
 
-    clause, smallest = "WORK-19", "n4,w1,b1,drop,e2,hooked,with=sampler"
+    clause, smallest = "WORK-19", "n2,w1,b1,keep,e2,hooked,with=sampler"
 
     def taken(self) -> list[int]:
         self.first = getattr(self, "first", None) or super().taken()
@@ -50,16 +50,25 @@ class KeepsTheFirstPass(BadSampled):
 class LeavesOutRepeats(BadSampled):
     """What a sampler gives twice comes once: it is taken for a permutation. (No public report.)"""
 
-    clause, smallest = "WORK-19", "n6,w1,b1,drop,hooked,with=sampler"
+    clause, smallest = "WORK-19", "n2,w1,b1,keep,hooked,with=sampler"
 
     def taken(self) -> list[int]:
         return list(dict.fromkeys(super().taken()))
 
 
+class CutsAPassToTheDataset(BadSampled):
+    """Of a pass that is longer than the dataset, as many indices are taken as there are samples. (No public report.)"""
+
+    clause, smallest = "WORK-19", "n2,w1,b1,keep,hooked,with=sampler"
+
+    def taken(self) -> list[int]:
+        return super().taken()[: len(self.request.dataset)]
+
+
 class SortsWhatItIsGiven(BadSampled):
     """Indices are sorted, since a disk likes that. (No public report.)"""
 
-    clause, smallest = "WORK-19", "n4,w1,b1,drop,e2,hooked,with=sampler"
+    clause, smallest = "WORK-19", "n2,w1,b1,keep,hooked,with=sampler"
 
     def taken(self) -> list[int]:
         return sorted(super().taken())
@@ -68,7 +77,7 @@ class SortsWhatItIsGiven(BadSampled):
 class CutsTheBatchesAgain(BadSampled):
     """The lists of a batch sampler are joined, and cut by batch_size. (No public report.)"""
 
-    clause, smallest = "WORK-19", "n6,w1,b1,keep,hooked,with=batches"
+    clause, smallest = "WORK-19", "n2,w1,b1,keep,hooked,with=batches"
 
     def batched(self) -> list[list[int]]:
         return self.cut([index for batch in super().batched() for index in batch])

@@ -99,6 +99,19 @@ class ReadsAhead(KnownBadOfSubsets):
         return super().fetch(step)
 
 
+class KnowsASubsetByItsSize(KnownBadOfSubsets):
+    """Shuffled subsets are kept by their size, seed and epoch, and two halves are taken for one. (No public report.)"""
+
+    clause, smallest = "SUBSET-1", "n2,w1,b1,keep,subset,shuffle,with=half+beside"
+    related = ("SUBSET-2", "SUBSET-4")
+    kept: ClassVar[WeakKeyDictionary[Any, dict[Any, list[int]]]] = WeakKeyDictionary()
+
+    def order(self) -> list[int]:
+        kept = self.kept.setdefault(self.request.dataset, {})
+        key = (len(self.indices()), self.request.seed, self.epoch)
+        return kept.setdefault(key, super().order()) if self.request.shuffle else super().order()
+
+
 class TakesTheIndexForItsPlace(KnownBadOfSubsets):
     """Indices that are no place in the subset are left out. (No public report.)"""
 

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from tests.known_bad.correct import PLAIN, KnownBad, mix, padded
+from tests.known_bad.correct import PLAIN, UNEVEN, KnownBad, claim, mix, padded
 from tests.known_bad.order import SHUFFLING
 
 
@@ -91,6 +91,16 @@ class CountsItsEpochsInAByte(KnownBad):
         return mix(self.request.seed, self.epoch % 256)
 
 
+class ShiftsItsSeedPastTheEpoch(KnownBad):
+    """Sixteen bits are kept for the epoch; a larger one runs over into those of the seed. (No public report.)"""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-6", "n14,w1,b1,keep,shuffle,e6,s5,far"
+
+    def mixed_seed(self) -> int:
+        return mix(self.request.seed << 16 | self.epoch)
+
+
 class SetsTheLatestEpoch(KnownBad):
     """An epoch before the latest one is taken for a mistake, and that one is given. (No public report.)"""
 
@@ -115,3 +125,17 @@ class ShufflesPartners(KnownBad):
         pairs = [[index, index + half] for index in range(half)] + [[index] for index in range(2 * half, len(order))]
         generator.shuffle(pairs)
         return [index for pair in pairs for index in generator.sample(pair, len(pair))]
+
+
+class ShufflesWithinANode(KnownBad):
+    """Of several nodes of four ranks each has samples of its own, shuffled among its ranks. (No public report.)"""
+
+    claims = claim(UNEVEN, layout=None, shuffle="global", epochs="set_epoch")
+    clause, smallest = "ORDER-13", "n16,w8,b2,keep,shuffle,e250,x2"
+
+    def shard(self, order: list[int]) -> list[int]:
+        nodes, rest = divmod(self.request.world_size, 4)
+        if rest or nodes < 2 or not self.request.shuffle:
+            return super().shard(order)
+        node, local = divmod(self.request.rank, 4)
+        return [index for index in order if index % nodes == node][local::4]
