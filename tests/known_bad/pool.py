@@ -41,6 +41,15 @@ def say(line: Connection, kind: str, value: Any = None) -> None:
     line.send_bytes(pickle.dumps((kind, value)))
 
 
+def sendable(error: Exception) -> Exception:
+    """The error; what can't be made anew from its pickle, in words (ERROR-1)."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
 class Pool(Correct):
     """One rank's loader, with workers; its steps are methods too: `start`, `work`, `receive`, `end`."""
 
@@ -134,12 +143,8 @@ class Pool(Correct):
                 self.tell(error, line)
 
     def tell(self, error: Exception, line: Connection) -> None:
-        """Send what went wrong; what can't be made anew from its pickle, in words (ERROR-1)."""
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:
-            error = RuntimeError(f"{type(error).__name__}: {error}")
-        say(line, "error", error)
+        """Send what went wrong."""
+        say(line, "error", sendable(error))
 
     def prepare(self, number: int) -> None:
         """Seed and inform a new worker, and call the user's initialiser."""

@@ -161,9 +161,12 @@ class AsksAgainAndAgain(Correct):
 
 
 class IsASequence(Sequence[Any]):
-    """A sequence of steps, read backwards and forwards by whoever likes to: it has no `__iter__` of its own."""
+    """A sequence of steps, read backwards and forwards by whoever likes to: it has no `__iter__` of its own.
 
-    claims: ClassVar[dict[str, Any]] = PLAIN
+    So an older iterator would go on in the order of a newer epoch: it has one order for all.
+    """
+
+    claims: ClassVar[dict[str, Any]] = claim(PLAIN, shuffle=None)
 
     @classmethod
     def load(cls, request: Any) -> "IsASequence":

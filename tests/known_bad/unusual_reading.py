@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from tests.known_bad.correct import Correct, claim, mix
-from tests.known_bad.pool import POOL, Pool, Worker
+from tests.known_bad.pool import POOL, Pool, Worker, sendable
 
 TROUBLE = ("life", "samples")
 READING: dict[str, Any] = dict(when_dropping="drop", when_keeping="uneven")
@@ -70,7 +70,11 @@ def seeded_and_fetched(step: list[int]) -> bytes:
     random.seed(seed)
     np.random.seed(seed % 2**32)
     torch.default_generator.manual_seed(seed)
-    return pickle.dumps(loader.fetch(step))
+    try:
+        return pickle.dumps(loader.fetch(step))
+    except Exception as error:
+        # An executor breaks by what it can't make anew.
+        return pickle.dumps(sendable(error))
 
 
 _loaders: list[Any] = []
@@ -94,7 +98,10 @@ class InProcesses(InThreads):
     def result(self, going: "Future[Any]") -> Any:
         """A step that was read."""
         found = going.result()
-        return pickle.loads(found) if isinstance(found, bytes) else found
+        found = pickle.loads(found) if isinstance(found, bytes) else found
+        if isinstance(found, Exception):
+            raise found
+        return found
 
 
 class WatchesItsProcesses(Pool):
