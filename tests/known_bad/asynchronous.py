@@ -52,7 +52,7 @@ class ThrowsAwayWhatIsStale(BadAhead):
     """A step that has waited for a tenth of a second is not what the consumer wants any more."""
 
     claims, families = PLAIN, FAMILY
-    clause, smallest = "ASYNC-1", "n2,w1,b1,keep,async,look@0,synchronous"
+    clause, smallest, related = "ASYNC-1", "n2,w1,b1,keep,async,look@0,synchronous", ("ASYNC-7",)
     report = "OpenRLHF/OpenRLHF#1320"
 
     def deliver(self, loading: Loading) -> Delivery:
@@ -79,7 +79,7 @@ class ReadsTheEpochThatEnded(BadAhead):
     """What is begun at the end of an epoch has that one's shuffle, not the next one's. (No public report.)"""
 
     claims, families = SHUFFLED, FAMILY
-    clause, smallest = "ASYNC-1", "n2,w1,b1,keep,shuffle,e3,async,synchronous"
+    clause, smallest = "ASYNC-1", "n4,w1,b1,keep,shuffle,e2,async,synchronous"
 
     def at_the_end(self, epoch: int) -> None:
         self.early = self.begin(epoch)
@@ -93,7 +93,7 @@ class FreesASlotOnReading(BadAhead):
     """A slot is free once its step was handed over, and is filled while the consumer looks at it."""
 
     claims, families = dict(PLAIN, aliases=True), FAMILY
-    clause, smallest = "ASYNC-2", "n3,w1,b1,keep,async,look@0,synchronous"
+    clause, smallest = "ASYNC-2", "n3,w1,b1,keep,async,kill@0,look@0"
     report = "scitix/InstantTensor#9"
 
     def read(self) -> Iterator[Any]:
@@ -153,7 +153,7 @@ class IsAlwaysEarly(BadAhead):
     """The buffer is filled when the loader is made, whether that is asked for or not. (No public report.)"""
 
     claims, families = with_hook("early_preload"), FAMILY
-    clause, smallest = "ASYNC-4", "n2,w1,b1,keep,e2,async,before"
+    clause, smallest = "ASYNC-4", "n3,w1,b1,keep,async,before"
 
     @property
     def preloads(self) -> bool:
@@ -355,7 +355,7 @@ class DropsInEachWorker(BadAhead):
     """Each worker drops a rest of its own, though full steps could be made of these."""
 
     claims, families = STREAMED, FAMILY
-    clause, smallest = "ASYNC-9", "n2,w1,b2,keep,k2,iterable,async,rebatched"
+    clause, smallest = "ASYNC-9", "n2,w1,b2,drop,k2,iterable,async,rebatched"
     report = "google/grain#1129"
 
     def joined(self, batches: Iterator[Any], drops: bool) -> Iterator[list[Any]]:
