@@ -4,13 +4,13 @@ A matrix is the JSON data that `loaderspec matrix` writes: `peers` lists reports
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from conformance.clauses import CLAUSES
 from conformance.report.json_report import SCHEMA
-from conformance.report.stored import NoReport, Row, Stored, stored
+from conformance.report.stored import NoReport, Row, Stored, not_claimed, stored
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,17 @@ class PeerColumn:
     report: Stored | None
 
     def row(self, clause: str) -> Row | None:
-        """The peer's row of a clause, if it was judged by it."""
-        rows = self.report.rows if self.report else ()
-        return next((row for row in rows if row.clause == clause), None)
+        """The peer's row of a clause, if it was judged by it.
+
+        Its claims are in its report, and say of any clause, however new, that it asks nothing of this loader.
+        """
+        if self.report is None:
+            return None
+        found = next((row for row in self.report.rows if row.clause == clause), None)
+        is_old = found is None or found.stale
+        if is_old and clause in CLAUSES and not CLAUSES[clause].applies(self.report.claims):
+            return not_claimed(clause)
+        return found
 
     def is_stale(self, clause: str) -> bool:
         """Whether the clause is newer than what its cell says, or than the whole report."""
@@ -113,11 +121,13 @@ def matrix(data: Mapping[str, Any]) -> Matrix:
         circumstances = f"{suite}; {run}; {data['date']}; {data['machine']}"
     except (KeyError, TypeError, AttributeError) as error:
         raise NoReport(f"the matrix can't be read ({error!r}); give the file that `loaderspec matrix` wrote") from error
-    reports = [peer.report for peer in peers if peer.report]
-    shown = {row.clause for report in reports for row in report.rows if row.status != "NOT CLAIMED"}
-    # A clause that no report knows is newer than all of them.
-    shown |= set(CLAUSES) - {row.clause for report in reports for row in report.rows} if reports else set()
-    return Matrix(tuple(peers), tuple(clause for clause in _in_order() if clause in shown), circumstances)
+    return Matrix(tuple(peers), tuple(clause for clause in _in_order() if _is_shown(clause, peers)), circumstances)
+
+
+def _is_shown(clause: str, peers: Sequence[PeerColumn]) -> bool:
+    """Whether it asks something of any of them; one that no report knows yet is newer than all of them."""
+    rows = [peer.row(clause) for peer in peers if peer.report]
+    return any(row is None or row.status != "NOT CLAIMED" for row in rows)
 
 
 def _in_order() -> list[str]:

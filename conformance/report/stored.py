@@ -182,6 +182,12 @@ def _row(clause: str, data: Mapping[str, Any], implementation: str, strict: bool
     )
 
 
+def not_claimed(clause: str) -> Row:
+    """The row of a clause that asks nothing of a loader, as its claims say."""
+    text = clause_texts()[clause]
+    return Row(clause, "NOT CLAIMED", 0, "", text.sentence, text.link, ())
+
+
 def _is_stale(clause: str, words: str | None, specs: str) -> bool:
     """Whether a clause is written otherwise now. A report of an earlier version tells its clauses' words together."""
     if clause not in CLAUSES:

@@ -13,6 +13,7 @@ from conformance.matrix.joined import joined, lacking, with_cells
 from conformance.matrix.judged import MatrixRun, Options
 from conformance.peers.catalog import PEERS, Peer
 from conformance.report.json_report import as_json, specs_digest
+from conformance.report.matrix import PeerColumn
 from conformance.report.stored import stored
 from conformance.trial.outcome import Outcome, Report
 
@@ -84,6 +85,14 @@ def test_a_clause_of_other_words_is_stale() -> None:
     found = report_of("other words", PART_1="HOLDS", PART_2="HOLDS")
     found["clauses"]["PART-2"]["words"] = "0" * 12
     assert [("PART-1", False), ("PART-2", True)] == [(row.clause, row.stale) for row in stored(found).rows]
+
+
+@pytest.mark.parametrize(("clause", "cell"), [("LOOP-7", "NOT CLAIMED"), ("PART-2", None)])
+def test_a_new_clause_that_asks_nothing_of_a_loader_is_not_stale(clause: str, cell: str | None) -> None:
+    """The claims in its report say so; what they do claim was not judged yet."""
+    peer = PeerColumn("torch", "torch", "", "", "", "judged", "", stored(report_of(specs_digest(), PART_1="HOLDS")))
+    row = peer.row(clause)
+    assert (cell, cell is None) == (row.status if row else None, peer.is_stale(clause))
 
 
 def test_clauses_are_judged_again_in_a_matrix_alone() -> None:
