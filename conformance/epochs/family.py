@@ -31,6 +31,7 @@ FAMILIES = (
         assumed=assumed,
         promises=promises,
         may_fail=may_fail,
+        may_hang=counts.out_of_reach,
         within=within,
     ),
     Family("refusals", from_code, runs, drawn.refusals, may_fail=may_fail, within=within),

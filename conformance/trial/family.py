@@ -31,7 +31,7 @@ class Family(Generic[S]):
     `blamed`: what a hang is about, where hangs are counted by that and not together. `hides`: for a clause, those whose
     violation keeps it from being judged; `of_failed_runs`: the clauses that alone are judged on a run that failed.
     `may_fail`: whether an error is allowed, whatever the clauses say, because something was to fail or the request
-    can't be met. To hang or to die is never allowed.
+    can't be met. `may_hang`: whether it may take longer than anybody waits. To die is never allowed.
 
     `few`: those of the scenarios that are tried, where each takes long with this implementation; all of them else.
     `within`: the nearest scenario that a loader of these claims can be asked for (`Claims.without`), if there is one.
@@ -53,6 +53,7 @@ class Family(Generic[S]):
     hides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     of_failed_runs: tuple[str, ...] = ()
     may_fail: Callable[[S, Claims], bool] = lambda scenario, claims: False
+    may_hang: Callable[[S], bool] = lambda scenario: False
     few: Callable[[Lane, Tier, Sequence[S]], Sequence[S]] = lambda lane, tier, scenarios: scenarios
     within: Callable[[S, Claims], S | None] = lambda scenario, claims: scenario
     assumed: Callable[[Lane, Claims], Mapping[str, Any]] = lambda lane, claims: {}

@@ -19,7 +19,13 @@ def unowned_failure(family: Family[Any], claims: Claims, trace: Trace, verdicts:
     the run and found it right, and by a scenario in which an error is allowed; in a run that is compared with the main
     one it is the comparing clause's.
     """
-    failures = [(run, rank.rank, rank.failure) for run in trace.runs for rank in run.ranks if rank.failure]
+    is_slow = family.may_hang(trace.scenario)
+    failures = [
+        (run, rank.rank, rank.failure)
+        for run in trace.runs
+        for rank in run.ranks
+        if rank.failure and not (is_slow and rank.failure.kind == "hung")
+    ]
     dead = [each for each in failures if each[2].kind in _NEVER_RIGHT]
     of_main = [each for each in failures if each[0] is trace.main]
     if any(verdicts.values()) or not (dead or of_main):

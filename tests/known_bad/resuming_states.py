@@ -204,13 +204,19 @@ class RefusesInTheMiddle(Stopping):
 
 
 class LoadsNothingOnceItWasRead(Stopping):
-    """A state that is loaded after an iteration is ignored."""
+    """A state that is loaded after an epoch was read is ignored."""
 
     clause = "RESUME-9"
-    smallest = "n2,w1,b1,keep,e2,save@1,with=amid"
+    smallest = "n2,w1,b1,keep,e2,save@1,with=used"
     report = "alibaba/TorchEasyRec PR #544"
+    over = False
 
     def load_state_dict(self, state: Any) -> None:
-        """Go on from there, if nothing was read yet."""
-        if not self.begun:
+        """Go on from there, if no epoch was read yet."""
+        if not self.over:
             super().load_state_dict(state)
+
+    def deliver(self, steps: list[list[int]]) -> Iterator[Any]:
+        """The steps, and a note that they are over."""
+        yield from super().deliver(steps)
+        self.over = True

@@ -102,8 +102,8 @@ class ReadsAhead(KnownBadOfSubsets):
 class KnowsASubsetByItsSize(KnownBadOfSubsets):
     """Shuffled subsets are kept by their size, seed and epoch, and two halves are taken for one. (No public report.)"""
 
-    clause, smallest = "SUBSET-1", "n2,w1,b1,keep,subset,shuffle,with=half+beside"
-    related = ("SUBSET-2", "SUBSET-4")
+    clause, smallest = "SUBSET-4", "n2,w1,b1,keep,subset,shuffle,with=half+beside"
+    related = ("SUBSET-1", "SUBSET-2")
     kept: ClassVar[WeakKeyDictionary[Any, dict[Any, list[int]]]] = WeakKeyDictionary()
 
     def order(self) -> list[int]:

@@ -31,7 +31,9 @@ from tests.report.test_repro import run
 
 ROOT = Path(__file__).parents[2]
 _CHOSEN = ("batches", "streams", "subsets", "mixtures")
-EXHIBITS = [loader for loader in MUSEUM if loader.clause in OF_REACH]
+# A second restart needs a third process, which no script of this chapter has: `replay` shows it.
+_WITHOUT = ("CountsFromItsFirstStep",)
+EXHIBITS = [loader for loader in MUSEUM if loader.clause in OF_REACH and loader.__name__ not in _WITHOUT]
 # The correct loader that a bad one differs from, where it is not one of its bases.
 _MENDS: dict[str, type[Any]] = {"SharesOutElements": InRounds, "LoopsByItself": OneStream}
 # One for each way in which ranks read, tried as it is; the others are deep.
@@ -119,5 +121,6 @@ def test_every_check_is_tried() -> None:
 
 
 def test_every_case_has_a_script() -> None:
-    """No case of a known-bad loader of the chapter is left to be replayed only."""
-    assert [] == [loader for loader in EXHIBITS if not has_script(case_of(loader))]
+    """No case of a known-bad loader of the chapter is left to be replayed only, but for a second restart."""
+    without = [loader for loader in MUSEUM if loader.clause in OF_REACH and not has_script(case_of(loader))]
+    assert list(_WITHOUT) == [loader.__name__ for loader in without]

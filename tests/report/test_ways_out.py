@@ -16,7 +16,7 @@ AUDIT = Path(__file__).resolve().parents[2] / "conformance" / "audit"
 
 def test_whatever_the_audit_finds_has_a_way_out() -> None:
     """Each id that a judge gives, be it a clause or not."""
-    source = "\n".join(path.read_text("utf-8") for path in AUDIT.glob("judges_*.py"))
+    source = "\n".join(path.read_text("utf-8") for path in AUDIT.glob("*.py"))
     given = set(re.findall(r'"([A-Z]+-\d+|SPLIT|REPLICA)"', source))
     assert len(given) > 10
     assert given == set(ways_out())
