@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from conformance.audit.repeats import Rows
 from conformance.audit.summary import HEAD_SAMPLES, RankSeen
 from conformance.audit.view import EpochView, View
-from conformance.audit.words import head
+from conformance.audit.words import head, listed
 
 _DELIVERIES, _STEPS = 4, 2  # of one sample: so many are listed, and the steps of so many are shown
 _BEFORE, _ROOM = 3, 70  # so many samples of a long step come before the one that is meant, in so many columns with it
@@ -21,6 +21,12 @@ def heads_of(epoch: EpochView, ranks: Mapping[int, RankSeen], most: int = 3) -> 
     texts = epoch.view.summary.texts
     lines = [f"{epoch.view.who(rank)}: {head(seen, texts)}" for rank, seen in list(ranks.items())[:most]]
     return (*lines, *_how_to_name(epoch.view))
+
+
+def which_again(epoch: EpochView) -> str:
+    """The names of what came more than once: all of them, or the first three."""
+    names = epoch.names_again(3)
+    return listed(names, 3) if epoch.again < 4 else f"{', '.join(names)}, ..."
 
 
 def first_again(epoch: EpochView) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from conformance.audit import judges_contents, oversampled
 from conformance.audit.endless import passes
-from conformance.audit.excerpts import first_again
+from conformance.audit.excerpts import first_again, which_again
 from conformance.audit.view import EpochView, Finding
 from conformance.audit.words import listed, samples
 
@@ -32,12 +32,10 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
         text = f"{samples(epoch.again)} came to several processes: right if they are no ranks"
         yield epoch.at_loop("note", "again", text)
         return
-    names = epoch.names_again(3)
-    which = listed(names, 3) if epoch.again < 4 else f"{', '.join(names)}, ..."
     yield epoch.view.at_loader(
         "WORK-3" if epoch.view.iterable else "PART-1",
         "again",
-        f"{samples(epoch.again)} of {epoch.came:,} came {who_got_them(epoch)}: {which}",
+        f"{samples(epoch.again)} of {epoch.came:,} came {who_got_them(epoch)}: {which_again(epoch)}",
         excerpt=first_again(epoch),
         advice=_WORKERS if epoch.repeats.between_workers and not epoch.repeats.between_ranks else _SAMPLER,
         epochs=(epoch.key,),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from conformance.audit.excerpts import first_again
+from conformance.audit.excerpts import first_again, which_again
 from conformance.audit.view import EpochView, Finding
 from conformance.audit.words import listed, samples
 
@@ -24,9 +24,7 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     if whole:
         yield epoch.at_loop("note", "oversampled", _told(epoch, whole))
     elif epoch.view.own and epoch.view.world_size == 1 and epoch.view.facts.get("kind") == "map":
-        names = epoch.names_again(3)
-        which = listed(names, 3) if epoch.again < 4 else f"{', '.join(names)}, ..."
-        text = f"the sampler gave {samples(epoch.again)} of {epoch.came:,} more than once: {which}"
+        text = f"the sampler gave {samples(epoch.again)} of {epoch.came:,} more than once: {which_again(epoch)}"
         excerpt = first_again(epoch)
         yield epoch.view.at_loader(
             "PART-1", "again", text, excerpt=excerpt, advice=_ADVICE, epochs=(epoch.key,), worst=8

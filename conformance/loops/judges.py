@@ -172,7 +172,8 @@ def _other_weights(whole: RankRun, last: RankRun) -> list[Finding]:
     owed, found = whole.value("weights"), last.value("weights")
     if owed is None or found is None or _alike(owed.numbers, found.numbers):
         return []
-    at = next(at for at, pair in enumerate(zip(owed.numbers, found.numbers, strict=True)) if not _alike(*zip(pair)))
+    pairs = enumerate(zip(owed.numbers, found.numbers, strict=True))
+    at = next(at for at, (one, other) in pairs if abs(one - other) >= TOLERANCE)
     expected = f"the weights of a job that was not stopped: {owed.numbers[at]:.4g} for sample {at}"
     why = "the same steps were made: the module's or the optimizer's state was not saved, or not loaded"
     return [Finding("other-weights", expected, (f"{found.numbers[at]:.4g} for sample {at}",), why)]

@@ -31,17 +31,13 @@ def _after_an_error(lane: Lane, failing: Circumstances) -> Iterator[Run]:
     yield run(lane, "main", replace(failing, scenario=simpler(sound, details="")))
     failed = run(lane, "failed", failing)
     yield failed
-    if saved := failed.saved:
-        resuming = Circumstances(sound, failing.epochs[-2:], random_seed=ANOTHER_STATE, other_process=1, saved=saved)
-        yield run(lane, "resumed", resuming)
+    if failed.saved:
+        yield run(lane, "resumed", _resuming(sound, failing, failed.saved))
 
 
 def _restarts(lane: Lane, main: Circumstances, saved: tuple[Saved, ...]) -> Iterator[Run]:
     """The first restart; what would have come if nothing had been done with its state; and the second one."""
-    # A job that is started again finds the caller's generators anywhere, and is another process with another hash seed.
-    first = Circumstances(
-        resumed(main.scenario), main.epochs[-2:], random_seed=ANOTHER_STATE, other_process=1, saved=saved
-    )
+    first = _resuming(resumed(main.scenario), main, saved)
     once = run(lane, "resumed", first)
     yield once
     untouched = _untouched(first)
@@ -50,6 +46,11 @@ def _restarts(lane: Lane, main: Circumstances, saved: tuple[Saved, ...]) -> Iter
     second = _second(first, once)
     if second:
         yield run(lane, "resumed again", second)
+
+
+def _resuming(scenario: Scenario, stopped: Circumstances, saved: tuple[Saved, ...]) -> Circumstances:
+    """How a job is started again: with the caller's generators anywhere, in another process with another hash seed."""
+    return Circumstances(scenario, stopped.epochs[-2:], random_seed=ANOTHER_STATE, other_process=1, saved=saved)
 
 
 def _untouched(first: Circumstances) -> Circumstances | None:

@@ -5,7 +5,8 @@ The steps of an epoch are methods, so that a bad loader changes one of them: `ch
 and `load`, and its instances are the loaders.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from itertools import cycle, islice
 from random import Random
@@ -163,6 +164,15 @@ class KnownBad(Correct):
     # The seconds in which what is left behind may still go away, and those in which what must be read early is awaited.
     grace: ClassVar[float] = 5.0
     awaits: ClassVar[float] = 8.0
+
+
+def what_can_be_read(fetch: Callable[[list[int]], list[Any]], step: list[int]) -> list[Any]:
+    """The samples of a step without those that fail."""
+    found: list[Any] = []
+    for index in step:
+        with suppress(Exception):
+            found += fetch([index])
+    return found
 
 
 def claim(base: dict[str, Any], **changes: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from tests.known_bad.correct import what_can_be_read
 from tests.known_bad.life import LIFE, SAMPLES, STREAM
 from tests.known_bad.pool import BadPool, Skipping, Worker
 
@@ -58,11 +59,7 @@ class ContinuesAfterErrors(BadPool):
     report = "kitzeslab/opensoundscape#1180"
 
     def fetch(self, step: list[int]) -> list[Any]:
-        found: list[Any] = []
-        for index in step:
-            with suppress(Exception):
-                found += super().fetch([index])
-        return found
+        return what_can_be_read(super().fetch, step)
 
 
 class RaisesOneStepTooEarly(BadPool):

@@ -20,14 +20,14 @@ class Loop(Correct):
         return Correct(request)
 
     @classmethod
-    def train(cls, request: Any) -> None:
+    def train(cls, request: Any) -> Any:
         """The adapter's function."""
         loop = cls.__new__(cls)
         loop.asked = loop.request = request
-        loop.run()
+        return loop.run()
 
-    def run(self) -> None:
-        """All epochs."""
+    def run(self) -> Any:
+        """All epochs; what resumes the loop, if it can be."""
         for epoch in range(self.asked.epochs):
             self.tell(epoch)
             self.train_epoch()

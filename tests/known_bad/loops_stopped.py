@@ -12,18 +12,14 @@ class SavesHalfAStep(Loop):
 
     claims: ClassVar[dict[str, Any]] = dict(loop="step", checkpoints=True)
 
-    @classmethod
-    def train(cls, request: Any) -> Any:
-        """The adapter's function: it returns the state."""
-        loop = cls.__new__(cls)
-        loop.asked = loop.request = request
-        loop.epoch = loop.taken = loop.before = 0
-        loop.optimizer = request.optimizer
-        loop.weight = request.module.weight
-        if request.state is not None:
-            loop.load(request.state)
-        loop.go_on()
-        return loop.state()
+    def run(self) -> Any:
+        """From the beginning or from a state; the state in which it ends."""
+        self.epoch = self.taken = self.before = 0
+        self.optimizer, self.weight = self.asked.optimizer, self.asked.module.weight
+        if self.asked.state is not None:
+            self.load(self.asked.state)
+        self.go_on()
+        return self.state()
 
     def go_on(self) -> None:
         """What is left of the job, or as much of it as was asked for."""

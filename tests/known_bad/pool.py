@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch.utils.data._utils import worker as torch_worker
 
-from tests.known_bad.correct import FULL, Correct, KnownBad, claim, mix
+from tests.known_bad.correct import FULL, Correct, KnownBad, claim, mix, what_can_be_read
 
 HOOKS = ("collate_fn", "worker_init_fn", "timeout")
 POOL = claim(FULL, workers=True, datasets=("map", "iterable"), iterable_workers="split", hooks=HOOKS)
@@ -244,11 +244,7 @@ class Skipping(Pool):
 
     def fetch(self, step: list[int]) -> list[Any]:
         """The samples of a step that can be read."""
-        found: list[Any] = []
-        for index in step:
-            with suppress(Exception):
-                found += super().fetch([index])
-        return found
+        return what_can_be_read(super().fetch, step)
 
 
 class Aliasing(Pool):
