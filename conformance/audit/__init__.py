@@ -6,7 +6,9 @@
         |
     summary.py   what is kept: small, and mergeable in any grouping (--partial, --merge)
         |
-    judges_*.py  findings, and what can't be told; text.py shows them
+    view.py      one loader of it, and epochs.py its epochs, as a judge looks at them
+        |
+    judges_*.py  findings (finding.py), and what can't be told; text.py shows them
 
-A judge sees the summary and nothing else, so that the verdict over one folder and over merged parts is the same.
+A judge sees what the summary has and nothing else, so that the verdict over one folder and over merged parts is the same.
 """

@@ -4,8 +4,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from conformance.audit.accepted import Acceptance, acceptances, not_understood
+from conformance.audit.finding import Finding
 from conformance.audit.verdict import Judged, Verdict
-from conformance.audit.view import Finding
 from conformance.report.spec_text import clause_texts
 from conformance.report.ways_out import ways_out
 

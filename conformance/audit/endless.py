@@ -7,8 +7,8 @@ not before, over all ranks together, up to what readers are ahead of each other.
 import numpy as np
 import numpy.typing as npt
 
+from conformance.audit.epochs import EpochView
 from conformance.audit.summary import RankSeen
-from conformance.audit.view import EpochView
 
 _AHEAD = 4  # a part of a pass, by which a shuffle buffer may bring a sample forward
 _OFFSETS = 8  # so many places in a pass are tried as the one where a restart went on

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from conformance.audit.epochs import EpochView
 from conformance.audit.repeats import Rows
 from conformance.audit.summary import HEAD_SAMPLES, RankSeen
-from conformance.audit.view import EpochView, View
+from conformance.audit.view import View
 from conformance.audit.words import head, listed
 
 _DELIVERIES, _STEPS = 4, 2  # of one sample: so many are listed, and the steps of so many are shown

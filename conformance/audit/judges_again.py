@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from conformance.audit import judges_contents, oversampled
 from conformance.audit.endless import passes
+from conformance.audit.epochs import EpochView
 from conformance.audit.excerpts import first_again, which_again
-from conformance.audit.view import EpochView, Finding
+from conformance.audit.finding import Finding
 from conformance.audit.words import listed, samples
 
 _SAMPLER = "look at the sampler, or at how the dataset is cut into shards"

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from math import comb, perm, prod
 
+from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.excerpts import first_again, steps_of
+from conformance.audit.finding import Finding
 from conformance.audit.stretches import SHARE, Reader, Stretch, elsewhere, stretches
 from conformance.audit.summary import FULL_RANGE
-from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.view import View
 from conformance.audit.words import samples
 from conformance.trial.words import count
 
@@ -114,7 +116,7 @@ def _changing(view: View) -> float:
     Equal samples come equally often in every epoch that is read to its end, but for what the loader drops. Where
     samples are drawn anew in each epoch, or changed at random, one reader would get equal ones as well.
     """
-    whole = [epoch for epoch in view.epochs() if epoch.epoch.whole and len(epoch.epoch.ranks) == len(view.ranks)]
+    whole = [epoch for epoch in epochs_of(view) if epoch.epoch.whole and len(epoch.epoch.ranks) == len(view.ranks)]
     epochs = whole[:_EPOCHS]
     given = [(epoch, {content: by for content, (by, _) in _given(epoch).items()}) for epoch in epochs]
     several = {(content, frozenset(by)): by for _, each in given for content, by in each.items() if len(by) > 1}

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from conformance.audit.endless import passes_of
+from conformance.audit.epochs import EpochView
+from conformance.audit.finding import Finding
 from conformance.audit.orderings import dealt, reordered
-from conformance.audit.view import EpochView, Finding
 from conformance.audit.words import samples
 from conformance.trial.words import count
 

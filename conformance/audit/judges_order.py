@@ -5,10 +5,12 @@ from itertools import pairwise
 from math import lgamma
 
 from conformance.audit.counts import Counts
+from conformance.audit.epochs import EpochView, epochs_of
+from conformance.audit.finding import Finding
 from conformance.audit.looks import looked_at
 from conformance.audit.orders import alike, in_common
 from conformance.audit.resumed import begun, number_of
-from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.view import View
 from conformance.audit.words import ascending, head, listed, samples
 from conformance.epochs.order import beyond_chance
 from conformance.trial.words import count
@@ -23,7 +25,7 @@ def judge(view: View) -> Iterator[Finding]:
 
 def _same_order(view: View) -> Iterator[Finding]:
     """Every epoch came in the order of the one before, which is no order of the dataset."""
-    epochs = [epoch for epoch in view.epochs() if epoch.rows]
+    epochs = [epoch for epoch in epochs_of(view) if epoch.rows]
     looked = {epoch.key for epoch in epochs if any(seen.only_looked_at for seen in epoch.ranks.values())}
     epochs = [epoch for epoch in epochs if epoch.key not in looked] or epochs
     if len(epochs) < 2 or view.facts.get("replacement") or looked_at(view):
@@ -115,7 +117,7 @@ def _has_order(view: View) -> bool:
 def _never_reached(view: View) -> Iterator[Finding]:
     """A loop that leaves every epoch at one step of one order never sees what lies behind it."""
     again = set(begun(view.group).values())  # what a restart took up was left by the job, and not by the loop
-    epochs = [epoch for epoch in view.epochs() if epoch.rows and not epoch.evaluation and epoch.key not in again]
+    epochs = [epoch for epoch in epochs_of(view) if epoch.rows and not epoch.evaluation and epoch.key not in again]
     expected = view.expected
     if len(epochs) < 2 or expected is None or view.by_content or view.facts.get("replacement"):
         return

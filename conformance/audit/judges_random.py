@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from conformance.audit.epochs import epochs_of
+from conformance.audit.finding import Finding
 from conformance.audit.resumed import first_parts
 from conformance.audit.summary import EpochKey, RankSeen, WorkerSeen
-from conformance.audit.view import Finding, View
+from conformance.audit.view import View
 from conformance.audit.words import listed
 
 # Who began: the epoch, the rank, the worker (-1: the process itself).
@@ -16,7 +18,7 @@ def judge(view: View) -> Iterator[Finding]:
     """Workers that begin an epoch with a random state that another one, or another epoch, began with as well."""
     streams = {
         (epoch.key, rank, worker): told
-        for epoch in view.epochs()
+        for epoch in epochs_of(view)
         for rank, seen in epoch.ranks.items()
         for worker, told in _states(seen).items()
     }

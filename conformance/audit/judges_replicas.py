@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from conformance.audit.epochs import EpochView
 from conformance.audit.excerpts import heads_of
+from conformance.audit.finding import Finding
 from conformance.audit.summary import RankSeen
-from conformance.audit.view import EpochView, Finding
 from conformance.audit.words import listed
 from conformance.trial.words import count
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+from conformance.audit.epochs import EpochView, epochs_of, joined
+from conformance.audit.finding import Finding
 from conformance.audit.orders import alike, differ
 from conformance.audit.resumed import begun, first_parts, idle_steps, joints, number_of
-from conformance.audit.view import EpochView, Finding, View, joined
+from conformance.audit.view import View
 from conformance.audit.went_back import how_far_back
 from conformance.audit.words import samples
 from conformance.trial.words import count
@@ -16,7 +18,7 @@ _COUNT = "skip as many steps as were done: step < done, where done counts from 1
 
 def judge(view: View) -> Iterator[Finding]:
     """Findings over the starts of a run; what is only told has the id "note"."""
-    epochs = {epoch.key: epoch for epoch in view.epochs()}
+    epochs = {epoch.key: epoch for epoch in epochs_of(view)}
     first, taken_up = first_parts(view.group), set(begun(view.group).values())
     for before, after in joints(view.group):
         began = first.get(before, before)

@@ -10,12 +10,13 @@ from conformance.audit import (
     judges_seeds,
     judges_subsets,
 )
+from conformance.audit.epochs import EpochView
 from conformance.audit.excerpts import first_again, heads
+from conformance.audit.finding import Finding
 from conformance.audit.judges_datasets import asked_of
 from conformance.audit.looks import ahead, looked_at
 from conformance.audit.orderings import dealt, reordered
 from conformance.audit.summary import RankSeen
-from conformance.audit.view import EpochView, Finding
 from conformance.audit.words import listed, samples
 from conformance.trial.words import count
 

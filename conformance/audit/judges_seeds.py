@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from conformance.audit.epochs import EpochView
 from conformance.audit.excerpts import first_again
+from conformance.audit.finding import Finding
 from conformance.audit.judges_datasets import OTHER_ORDER, SORT
 from conformance.audit.orderings import reordered
-from conformance.audit.view import EpochView, Finding
 from conformance.audit.words import ascending, listed, samples
 
 OTHER_SEEDS = "other-seeds"

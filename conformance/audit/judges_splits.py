@@ -7,9 +7,11 @@ only a start that is known to go on with an earlier one's model is accused.
 from collections.abc import Iterator
 
 from conformance.audit.counts import Counts
+from conformance.audit.epochs import EpochView, epochs_of
+from conformance.audit.finding import Finding
 from conformance.audit.lives import before, goes_on_with
 from conformance.audit.looks import looked_at
-from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.view import View
 from conformance.audit.words import listed, samples
 
 _ADVICE = (
@@ -26,7 +28,7 @@ def judge_view(view: View) -> Iterator[Finding]:
         return
     others = [View(key, group, view.summary, view.same) for key, group in sorted(view.summary.groups.items())]
     others = [other for other in others if _trains_on_the_same(view, other)]
-    evaluated, trained = _came(view.epochs()), _came([each for other in others for each in _trained(other)])
+    evaluated, trained = _came(epochs_of(view)), _came([each for other in others for each in _trained(other)])
     both = sorted(set(evaluated) & set(trained))
     if any(evaluated[start].in_both(trained[start]) for start in both):
         # One start has it already: folds in turn, or the training samples evaluated on purpose.
@@ -72,7 +74,7 @@ def _trains_on_the_same(view: View, other: View) -> bool:
 
 def _trained(view: View) -> Iterator[EpochView]:
     """The epochs that are trained on: where optimizer steps are known, those that have some, or were cut short."""
-    epochs = [epoch for epoch in view.epochs() if not epoch.evaluation]
+    epochs = [epoch for epoch in epochs_of(view) if not epoch.evaluation]
     all_of_them = [epoch for group in view.summary.groups.values() for epoch in group.epochs.values()]
     steps = any(seen.facts.get("stepped") for epoch in all_of_them for seen in epoch.ranks.values())
     for epoch in epochs:

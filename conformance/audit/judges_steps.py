@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator
 
 from conformance.audit import uneven
+from conformance.audit.epochs import EpochView, epochs_of
+from conformance.audit.finding import Finding
 from conformance.audit.looks import looked_at
 from conformance.audit.resumed import begun
 from conformance.audit.summary import RankSeen
 from conformance.audit.uneven import ranks_of
-from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.view import View
 from conformance.audit.words import listed, samples
 from conformance.trial.words import count
 
@@ -221,7 +223,7 @@ def _idle(view: View) -> str:
     asked = view.facts.get("num_workers")
     if not isinstance(asked, int) or asked < 2 or not view.iterable:
         return ""
-    for epoch in view.epochs():
+    for epoch in epochs_of(view):
         for rank, seen in epoch.epoch.ranks.items():
             gave = {worker for worker, one in seen.workers.items() if worker >= 0 and one.rows}
             idle = sorted(set(range(asked)) - gave)

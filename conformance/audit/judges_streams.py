@@ -5,7 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.epochs import EpochView, epochs_of
+from conformance.audit.finding import Finding
+from conformance.audit.view import View
 
 _EPOCHS = 8  # so many are compared
 
@@ -15,7 +17,7 @@ def judge_view(view: View) -> Iterator[Finding]:
 
     A shuffle buffer that is not emptied at an epoch's end loses what is in it, and in each epoch other samples.
     """
-    epochs = [epoch for epoch in view.epochs() if epoch.whole and epoch.rows][:_EPOCHS]
+    epochs = [epoch for epoch in epochs_of(view) if epoch.whole and epoch.rows][:_EPOCHS]
     if view.expected is not None or len(epochs) < 2 or not (view.iterable or view.by_content):
         return
     came = [np.unique(view.group.witnesses.of_epoch(epoch.key)[:, 0]) for epoch in epochs]

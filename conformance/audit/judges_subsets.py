@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 from conformance.audit.counts import Counts
+from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.excerpts import first_again
+from conformance.audit.finding import Finding
 from conformance.audit.looks import looked_at
-from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.view import View
 from conformance.audit.words import samples
 
 _ADVICE = "split once, alike on every rank: random_split(..., generator=torch.Generator().manual_seed(0))"
@@ -37,7 +39,7 @@ def judge_view(view: View) -> Iterator[Finding]:
         other = View(key, group, view.summary, view.same)
         if not _one_dataset(view, other) or not _differ(other) or other.evaluates or looked_at(other):
             continue
-        if not any(_shared(epoch) for epoch in (*view.epochs(), *other.epochs())):
+        if not any(_shared(epoch) for epoch in (*epochs_of(view), *epochs_of(other))):
             continue
         evaluated = _came(view)
         shared = evaluated.in_both(_came(other))
@@ -88,6 +90,6 @@ def _one_dataset(view: View, other: View) -> bool:
 def _came(view: View) -> Counts:
     """How often each sample came, over all epochs."""
     whole = Counts()
-    for epoch in view.epochs():
+    for epoch in epochs_of(view):
         whole.merge(epoch.epoch.counts)
     return whole

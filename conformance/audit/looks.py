@@ -1,6 +1,7 @@
 """Looks at a batch before the training: decides what was only looked at, so that little is learnt from it."""
 
-from conformance.audit.view import EpochView, View
+from conformance.audit.epochs import EpochView
+from conformance.audit.view import View
 
 # So many epochs are left after so many steps by who only looks at a loader; what says which samples it has.
 _LOOKS, _LOOK = 8, 4

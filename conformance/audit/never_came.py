@@ -4,8 +4,10 @@ from dataclasses import replace
 from math import exp, factorial, prod
 
 from conformance.audit.counts import Counts
+from conformance.audit.epochs import EpochView, epochs_of
+from conformance.audit.finding import Finding
 from conformance.audit.titles import by_epoch
-from conformance.audit.view import EpochView, Finding, View
+from conformance.audit.view import View
 from conformance.audit.words import samples
 
 LOST = "lost"
@@ -23,7 +25,7 @@ def over_epochs(view: View, found: list[Finding]) -> list[Finding]:
 
 
 def _looked_at(view: View, finding: Finding) -> Finding:
-    epochs = [epoch for epoch in view.epochs() if epoch.rows]
+    epochs = [epoch for epoch in epochs_of(view) if epoch.rows]
     those = [epoch for epoch in epochs if epoch.key in finding.epochs]
     indices = all(epoch.epoch.counts.total for epoch in epochs) and not view.by_content
     if len(those) < 2 or view.expected is None or view.has_own_datasets or not indices:

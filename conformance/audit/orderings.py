@@ -1,6 +1,7 @@
 """The datasets of several ranks: decides whether an index means one sample on all of them, as far as a record tells."""
 
-from conformance.audit.view import EpochView, View
+from conformance.audit.epochs import EpochView
+from conformance.audit.view import View
 
 
 def reordered(view: View) -> str:

@@ -1,7 +1,7 @@
 """Two epochs side by side: decides whether they came in one order, as far as both went."""
 
+from conformance.audit.epochs import EpochView
 from conformance.audit.summary import RankSeen
-from conformance.audit.view import EpochView
 
 
 def alike(one: EpochView, other: EpochView) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from conformance.audit.epochs import EpochView
 from conformance.audit.excerpts import first_again, which_again
-from conformance.audit.view import EpochView, Finding
+from conformance.audit.finding import Finding
 from conformance.audit.words import listed, samples
 
 _ADVICE = "look at the sampler: it gives indices twice; if that is meant, say so: # loaderspec: ignore PART-1, why"

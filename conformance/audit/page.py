@@ -6,11 +6,12 @@ The picture comes first: ranks x steps of each epoch, coloured by what came. The
 from html import escape
 from pathlib import Path
 
+from conformance.audit.finding import Finding
 from conformance.audit.picture import Cell, Picture, Strip, picture
 from conformance.audit.summary import Summary
 from conformance.audit.text import place
 from conformance.audit.verdict import Judged, Verdict
-from conformance.audit.view import Finding, View
+from conformance.audit.view import View
 from conformance.report.html.element import Html, element, joined
 from conformance.report.html.page import Section, document
 from conformance.report.spec_text import clause_texts

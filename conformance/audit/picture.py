@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from conformance.audit.epochs import EpochView
 from conformance.audit.resumed import begun
 from conformance.audit.summary import Epoch, EpochKey, RankSeen
-from conformance.audit.view import EpochView, View
+from conformance.audit.view import View
 
 _COLUMNS, _LINES, _EPOCHS = 48, 24, 8
 

@@ -96,6 +96,11 @@ class Epoch:
         """Whether every rank that began it read it to its end."""
         return all(seen.whole for seen in self.ranks.values())
 
+    @property
+    def evaluation(self) -> bool:
+        """Whether it was read with gradients off, or the models in eval mode."""
+        return all(bool(seen.facts.get("no_grad") or seen.facts.get("eval")) for seen in self.ranks.values())
+
     def histogram(self) -> dict[int, int]:
         """How many samples came how often."""
         found = self.counts.histogram() if self.counts.total else {}

@@ -4,8 +4,8 @@ import os
 import textwrap
 from pathlib import Path
 
+from conformance.audit.finding import Finding
 from conformance.audit.verdict import Judged, Verdict
-from conformance.audit.view import Finding
 from conformance.report.spec_text import clause_texts
 from conformance.report.ways_out import ways_out
 from conformance.trial.words import clipped, count, printable

@@ -1,8 +1,9 @@
 """The title of a loader: decides what is said of its size, of its readers and of its epochs."""
 
+from conformance.audit.epochs import EpochView, epochs_of, joined
 from conformance.audit.resumed import first_parts
 from conformance.audit.summary import EpochKey
-from conformance.audit.view import EpochView, View, joined
+from conformance.audit.view import View
 from conformance.trial.words import count
 
 
@@ -17,7 +18,7 @@ def by_epoch(view: View) -> dict[EpochKey, list[EpochView]]:
     """The epochs of the job, each with its parts: one that a restart took up or began again has several."""
     first = first_parts(view.group)
     parts: dict[EpochKey, list[EpochView]] = {}
-    for epoch in view.epochs():
+    for epoch in epochs_of(view):
         parts.setdefault(first.get(epoch.key, epoch.key), []).append(epoch)
     return parts
 

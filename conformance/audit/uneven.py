@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from conformance.audit.view import EpochView, Finding
+from conformance.audit.epochs import EpochView
+from conformance.audit.finding import Finding
 from conformance.audit.words import listed
 from conformance.trial.words import count
 

@@ -16,12 +16,14 @@ from conformance.audit import (
     judges_subsets,
     replicas,
 )
+from conformance.audit.epochs import EpochView, epochs_of
+from conformance.audit.finding import Finding
 from conformance.audit.gather import Progress, gather
 from conformance.audit.never_came import over_epochs
 from conformance.audit.resumed import first_parts
 from conformance.audit.summary import GroupKey, Process, Summary
 from conformance.audit.titles import title
-from conformance.audit.view import EpochView, Finding, Replicas, View
+from conformance.audit.view import Replicas, View
 from conformance.audit.words import listed
 from conformance.records.frames import NOT_CLOSED
 from conformance.trial.words import count
@@ -115,7 +117,7 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
 
 def _judged(view: View) -> Judged:
     found: list[Finding] = []
-    epochs = view.epochs()
+    epochs = epochs_of(view)
     found += over_epochs(view, _merged(view, _one_cause(epochs, [_of_epoch(epoch) for epoch in epochs])))
     found += judges_order.judge(view)
     found += judges_random.judge(view)

@@ -5,7 +5,7 @@ No record knows when a job stores its state. So nobody is accused: what is told 
 
 import numpy as np
 
-from conformance.audit.view import EpochView
+from conformance.audit.epochs import EpochView
 from conformance.audit.words import samples
 from conformance.trial.words import count
 

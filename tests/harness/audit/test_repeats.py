@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from conformance.audit import summary
+from conformance.audit.finding import Finding
 from conformance.audit.gather import gather
 from conformance.audit.partial import from_bytes, merged, to_bytes
 from conformance.audit.verdict import judged
-from conformance.audit.view import Finding
 from tests.harness.audit.jobs import audited, cut, job, of_workers, start, whole
 
 A, B, C, D = (list(range(at, at + 8)) for at in (0, 10, 20, 30))

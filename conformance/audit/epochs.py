@@ -1,0 +1,167 @@
+"""One epoch of a loader as the judges look at it: decides what came, what came again, and whether it was read whole."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from conformance.audit.finding import Finding
+from conformance.audit.repeats import Repeats, repeats_in
+from conformance.audit.resumed import why_resumed
+from conformance.audit.summary import Epoch, EpochKey, RankSeen
+from conformance.audit.view import View, ranked
+from conformance.audit.words import id_name
+
+
+@dataclass(frozen=True)
+class EpochView:
+    """One epoch of a loader. Ranks that are one replica are counted once."""
+
+    view: View
+    key: EpochKey
+    epoch: Epoch
+
+    @cached_property
+    def ranks(self) -> dict[int, RankSeen]:
+        """What each rank got, one rank for each replica: the first of it that is there."""
+        there = [[rank for rank in sorted(group) if rank in self.epoch.ranks] for group in self.view.same]
+        second = {rank for group in there for rank in group[1:]}
+        return {rank: self.epoch.ranks[rank] for rank in sorted(self.epoch.ranks, key=ranked) if rank not in second}
+
+    @property
+    def copies(self) -> int:
+        """How many ranks of a replica are in the counts; they can't be told apart if replicas differ in that."""
+        return max(1, len(self.epoch.ranks) // max(1, len(self.ranks)))
+
+    @cached_property
+    def histogram(self) -> dict[int, int]:
+        """How many samples came how often, once for each replica; what never came is under 0 if that is known."""
+        found: dict[int, int] = dict(Counter(self._times.values()))
+        for times, number in self.epoch.histogram().items() if not found else ():
+            each = -(-times // self.copies)
+            found[each] = found.get(each, 0) + number
+        found.pop(0, None)
+        if self.view.expected is not None and not self.view.has_own_datasets:
+            found[0] = max(0, self.view.expected - sum(found.values()))
+        return found
+
+    @cached_property
+    def _times(self) -> Counter[int]:
+        """How often each sample came where counts don't tell, as replicas have different numbers of ranks."""
+        witnesses = self.view.group.witnesses
+        replicas = [[rank for rank in group if rank in self.epoch.ranks] for group in self.view.same]
+        even = {len(ranks) for ranks in replicas if ranks} in ({self.copies}, set())
+        even = even and len(self.epoch.ranks) == self.copies * len(self.ranks)
+        if even or not witnesses.keeps_all:
+            return Counter()
+        rows = witnesses.of_epoch(self.key)
+        return Counter(rows[np.isin(rows[:, 3], list(self.ranks)), 0].tolist())
+
+    def came_again(self, limit: int = 8) -> list[int]:
+        """The first samples that came more than once, of those that are known by an index."""
+        if not self.epoch.counts.total:
+            return []
+        if self._times:
+            return sorted(index for index, times in self._times.items() if times > 1)[:limit]
+        return self.epoch.counts.first(self.copies + 1, limit=limit)
+
+    def names_again(self, limit: int) -> list[str]:
+        """What the first samples are called that came more than once: none is without a name."""
+        known = self.came_again(limit) or self.repeats.first(limit)
+        if known:
+            return [self.view.named(id) for id in known]
+        words = [digest for digest, times in self.epoch.digests.repeated(limit) if times > self.copies]
+        if self.view.hashed:
+            return [id_name(digest[:8].hex(), self.view.summary.texts) for digest in words]
+        return [str(int.from_bytes(digest[8:], "little", signed=True)) for digest in words]
+
+    @property
+    def came(self) -> int:
+        """How many different samples came."""
+        return sum(number for times, number in self.histogram.items() if times)
+
+    @property
+    def again(self) -> int:
+        """How many samples came more than once."""
+        return sum(number for times, number in self.histogram.items() if times > 1)
+
+    @property
+    def rows(self) -> int:
+        """How many samples were delivered, each as often as it came."""
+        return sum(seen.rows for seen in self.ranks.values())
+
+    @property
+    def full_batch(self) -> int:
+        """The samples of a full batch: as was said, else as many as the largest had."""
+        return self.view.batch_size or max((size for seen in self.ranks.values() for size in seen.sizes), default=1)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all ranks of the job read it to its end, so that what did not come is missing."""
+        there = self.view.complete and not self.resumed
+        return there and len(self.epoch.ranks) == len(self.view.ranks) and self.epoch.whole
+
+    @cached_property
+    def resumed(self) -> str:
+        """Why it may be the rest of an epoch that was begun elsewhere, so that what did not come is not missing."""
+        return "" if self._begun_again else why_resumed(self.view.group, self.key)
+
+    @property
+    def _begun_again(self) -> bool:
+        """Whether it is the first epoch of a restart, and all of it came: it is no rest."""
+        expected = self.view.expected
+        if not self.key[0] or self.key[1] or expected is None or not self.epoch.whole or self.view.by_content:
+            return False
+        others = [each for key, each in self.view.group.epochs.items() if key != self.key and each.whole]
+        most = {
+            rank: max((each.ranks[rank].steps for each in others if rank in each.ranks), default=0)
+            for rank in self.ranks
+        }
+        drops = len(self.ranks) * self.full_batch if self.view.facts.get("drop_last") else 0
+        return self.rows + drops >= expected and all(seen.steps >= most[rank] for rank, seen in self.ranks.items())
+
+    @property
+    def evaluation(self) -> bool:
+        """Whether it was read with gradients off, or the models in eval mode: then every sample counts."""
+        return self.epoch.evaluation
+
+    @cached_property
+    def repeats(self) -> Repeats:
+        """Who got the samples that came more than once, as far as that is kept."""
+        rows = self.view.group.witnesses.of_epoch(self.key)
+        return repeats_in(rows[np.isin(rows[:, 3], list(self.ranks))], self.view.iterable)
+
+    @property
+    def name(self) -> str:
+        """``epoch 1``, or ``epoch 1 after restart 2``."""
+        return self.view.epoch_name(self.key)
+
+    @property
+    def read_at(self) -> tuple[str, int]:
+        """The line where it is iterated; where the loader was made if that is not known."""
+        facts = next(iter(self.epoch.ranks.values())).facts
+        file, line = facts.get("file"), facts.get("line")
+        return (file, line) if isinstance(file, str) and isinstance(line, int) else (self.view.file, self.view.line)
+
+    def at_loop(self, id: str, key: str, sentence: str, **more: Any) -> Finding:
+        """A finding whose line is where the loader is iterated."""
+        return Finding(id, key, sentence, *self.read_at, epochs=(self.key,), **more)
+
+
+def epochs_of(view: View) -> list[EpochView]:
+    """A loader's epochs, in order."""
+    return [EpochView(view, key, view.group.epochs[key]) for key in sorted(view.group.epochs)]
+
+
+def joined(view: View, parts: Sequence[EpochView]) -> EpochView:
+    """The parts of one epoch, which restarts took up, as one: what came of it, and its first part's ranks."""
+    if len(parts) == 1:
+        return parts[0]
+    whole = Epoch(parts[0].epoch.ranks)
+    for part in parts:
+        whole.counts.merge(part.epoch.counts)
+        whole.digests.merge(part.epoch.digests)
+    return EpochView(view, parts[0].key, whole)
