@@ -16,7 +16,7 @@ from conformance.trial.tiers import Tier
 
 _PLAIN = ("whole",) * 8
 _CONDUCTS = ("dropped", "leave", "ended", "look", "look", "restart", "restart", "interrupt", "quit")
-_PLACED = ("leave", "look", "restart", "length", "interrupt")
+_PLACED = ("leave", "look", "restart", "length", "interrupt", "hold")
 _FAULTS = ("raise", "raise", "again", "stop", "index", "kill", "exit")
 # What workers live through, to read the next epoch as well.
 _OUTLIVED = ("whole", "leave", "restart")
@@ -81,7 +81,7 @@ def possible(claims: Claims) -> tuple[str, ...]:
     """What may be done with a loader of these claims, simplest first."""
     hooked = {"early_preload": "before", "load_indefinitely": "between"}
     found = [*_PLAIN, *_CONDUCTS, *(conduct for hook, conduct in hooked.items() if hook in claims.hooks)]
-    found += [] if claims.aliases else ["kept"]
+    found += [] if claims.aliases else ["kept", "hold"]
     # Which epoch was read early shows in a shuffled one alone.
     found += ["later"] if claims.shuffle and claims.goes_by_set_epoch and "map" in claims.datasets else []
     found += ["length"] if claims.length and "map" in claims.datasets else []
@@ -189,6 +189,9 @@ def _of(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
     elif what == "kept":
         # More steps than a usual ring has slots.
         yield _doing(what, 0, simpler(scenario, samples=12, batch_size=1))
+    elif what == "hold":
+        # What is written into a slot may be what it held: then another place shows it.
+        yield from (_doing(what, at, simpler(scenario, samples=12, batch_size=1)) for at in (1, 2, 3))
     elif what in ("before", "between", "later"):
         yield _doing(what, 0, simpler(scenario, samples=9, shuffle=what == "later"))
     else:

@@ -76,7 +76,7 @@ def held_steps_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict
     told = rank.remark("changed")
     if conduct_of(scenario) == "kept" and rank.failure:
         return None if fails_as_well(trace) else ends(trace.main, ())
-    if conduct_of(scenario) == "kept":
+    if conduct_of(scenario) in ("kept", "hold"):
         why = "a step that was handed over is the user's; a loader that reuses it says so (claim aliases)"
         return [Finding("kept-step-changed", "every kept step as it came", (told,), why)] if told else []
     if conduct_of(scenario) != "look" or rank.failure or not rank.remark("held"):

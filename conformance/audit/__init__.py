@@ -10,5 +10,5 @@
         |
     judges_*.py  findings (finding.py), and what can't be told; text.py shows them
 
-A judge sees what the summary has and nothing else, so that the verdict over one folder and over merged parts is the same.
+A judge sees nothing but the summary, so that the verdict over one folder and over merged parts is the same.
 """

@@ -15,8 +15,8 @@ from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 # What may go wrong or be done, simplest first; what happens twice in a list is tried twice as often.
-_CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave", "unread", "closed")
-_PLACED = ("leave", "two", "closed")
+_CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave", "unread", "closed", "hold")
+_PLACED = ("leave", "two", "closed", "hold")
 # What may disturb the order that lies on a loader.
 _SHUFFLED = ("leave", "two", "lives")
 _FAULTS = ("raise", "raise", "stop", "index")
@@ -262,6 +262,7 @@ def _kept(claims: Claims, style: Style) -> Iterator[Scenario]:
         for batch_size in (1, 2):
             plain = Scenario(40, batch_size=batch_size, num_workers=num_workers, epochs=2, dataset=style)
             yield simpler(plain, conduct="kept", kind="aging")
+            yield simpler(plain, conduct="hold@2", kind="aging")
         yield simpler(plain, conduct="kept", samples=37, shuffle=shuffle)
 
 

@@ -21,9 +21,15 @@ def faults(stdout: str, stderr: str, instances: int, tag: Tag) -> list[str]:
         lines = text.split("\n")
         for instance in range(instances):
             mark = tag(instance, stream)
-            came = [line.removeprefix(mark) for line in lines if line.startswith(mark)]
-            found += list(_difference(came, list(launch_probe.lines(instance, stream)), f"{mark!r} on {stream}"))
+            came = [_shown_alike(line.removeprefix(mark)) for line in lines if line.startswith(mark)]
+            owed = [line.decode("utf-8", "replace") for line in launch_probe.lines(instance, stream)]
+            found += list(_difference(came, owed, f"{mark!r} on {stream}"))
     return found
+
+
+def _shown_alike(line: str) -> str:
+    """The line, in which a byte that is no UTF-8 is shown as we show it: a launcher may write it out."""
+    return line.replace("\\xff", "\ufffd").replace("<ff>", "\ufffd")
 
 
 def _difference(came: list[str], owed: list[str], where: str) -> Iterator[str]:

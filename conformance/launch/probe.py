@@ -18,8 +18,11 @@ from typing import IO, Any
 WAITS = 30.0  # seconds in which something must happen, as chapter 7 says
 EVENT = "event"  # the file that is there once an instance fails, or the launcher is sent a signal
 _LIVES = 4 * WAITS  # of a child that nobody ends
-_PIECE = 1500  # characters of a line that are written at once
-SIZES = (0, 1, 40, 3_000, 70_000, 200_000, 7)  # of the lines of LAUNCH-8
+_PIECE = 1500  # bytes of a line that are written at once
+SIZES = (0, 1, 40, 3_000, 70_000, 200_000)  # of lines of LAUNCH-8
+# What Python's text streams and str.splitlines() take for the end of a line, and other programs don't; a byte that is
+# no UTF-8; and a line of nothing but a return.
+AWKWARD = (b"10%\r20%\r30%", "f\u00fcr \u2028 \x0b \x0c \x1c \x85".encode(), b"\xff is no text", b"\r")
 # Works forever, as far as a launcher can see, and is told nothing of signals.
 _CHILD = f"import time; time.sleep({_LIVES})"
 
@@ -53,15 +56,17 @@ def birth(pid: int) -> str:
     return "" if fields[0] in "ZX" else fields[19]
 
 
-def lines(instance: int, stream: str) -> Iterator[str]:
+def lines(instance: int, stream: str) -> Iterator[bytes]:
     """The lines that an instance writes to a stream; the last one has no end."""
     for number, size in enumerate(SIZES):
-        yield f"{instance} {stream} {number} {'x' * size}" if size else ""
+        yield f"{instance} {stream} {number} {'x' * size}".encode() if size else b""
+    yield from AWKWARD
+    yield f"{instance} {stream} is through".encode()
 
 
 def write_lines(instance: int) -> None:
     """Write to both streams at once, in pieces."""
-    streams = {"stdout": sys.stdout, "stderr": sys.stderr}
+    streams = {"stdout": sys.stdout.buffer, "stderr": sys.stderr.buffer}
     writers = [threading.Thread(target=_write_stream, args=(instance, *each)) for each in streams.items()]
     for writer in writers:
         writer.start()
@@ -69,8 +74,8 @@ def write_lines(instance: int) -> None:
         writer.join()
 
 
-def _write_stream(instance: int, name: str, stream: IO[str]) -> None:
-    text = "\n".join(lines(instance, name))
+def _write_stream(instance: int, name: str, stream: IO[bytes]) -> None:
+    text = b"\n".join(lines(instance, name))
     for at in range(0, len(text), _PIECE):
         stream.write(text[at : at + _PIECE])
         stream.flush()

@@ -108,6 +108,7 @@ CONDUCTS: dict[str, Conduct] = {
     "leave": Conduct("left after step {} of the first epoch"),
     "two": Conduct("a second iterator begun after step {} of the first"),
     "kept": Conduct("every batch kept"),
+    "hold": Conduct("left after step {} of the first epoch, every batch kept and looked at after close()"),
     "ended": Conduct("next() called again after the end, the loader closed twice"),
     "dropped": Conduct("dropped without closing"),
     "unread": Conduct("made and never iterated"),

@@ -152,7 +152,7 @@ def read(going: Reading) -> None:
         del loader, going.reader, going.request
         gc.collect()
     else:
-        calls.close(loader, times=2 if name == "ended" else 1)
+        calls.close(loader, times=_CLOSES.get(name, 1))
 
 
 def _whole(going: Reading) -> None:
@@ -180,6 +180,10 @@ def _keep(going: Reading) -> None:
     )
 
 
+def _hold(going: Reading) -> None:
+    reading.hold_what_came(going.reader, going.task.epochs, going.epochs, going.remarks, going.place)
+
+
 def _leave(going: Reading) -> None:
     if going.scenario.kind == "large":
         kinds.watch_memory(going.reader, going.remarks, leaves_after=going.place)
@@ -199,8 +203,12 @@ _CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "leave": _leave,
     "two": lambda going: reading.read_two(going.reader, going.task.epochs[0], going.epochs, going.place),
     "kept": _keep,
+    "hold": _hold,
     "ended": lambda going: reading.read_beyond_the_end(going.reader, going.task.epochs, going.epochs, going.remarks),
 }
+
+# How often a loader is closed behind a conduct, if not once: one closes it by itself.
+_CLOSES = {"ended": 2, "hold": 0}
 
 
 def _reader(going: Reading, loader: Any) -> Reader:

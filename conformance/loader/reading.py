@@ -198,8 +198,28 @@ def keep_everything(
     """
     keeping = replace(reader, keep_batches=True)
     passes = [keeping.rest(keeping.begin(number)) for number in numbers]
+    epochs += [going.epoch() for going in passes]
+    _look_again(reader, passes, remarks, buffer)
+
+
+def hold_what_came(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], remarks: Remarks, after: int) -> None:
+    """Leave the first epoch after some steps, read the others whole and close, with every batch still held."""
+    keeping = replace(reader, keep_batches=True)
+    first = keeping.begin(numbers[0])
+    more = True
+    while more and len(first.steps) < after:
+        more = keeping.step(first)
+    epochs.append(first.epoch(left=True))
+    first.iterator = iter(())
+    passes = [first, *(keeping.rest(keeping.begin(number)) for number in numbers[1:])]
+    epochs += [going.epoch() for going in passes[1:]]
+    close(reader.loader)
+    _look_again(reader, passes, remarks, lambda: None)
+
+
+def _look_again(reader: Reader, passes: list[Pass], remarks: Remarks, buffer: Callable[[], Any]) -> None:
+    """Remark on the first batch that is not what it was when it came."""
     for going in passes:
-        epochs.append(going.epoch())
         for at, (batch, first) in enumerate(zip(going.batches, going.steps, strict=True)):
             now = reader.indices(batch, going.number)
             if now != first and not has_remark(remarks, "changed") and not _handed_on(reader.decoded(batch), buffer()):

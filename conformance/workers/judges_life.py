@@ -169,9 +169,12 @@ def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdic
 @clause("WORK-16", family="life", dataset="any", applies=lambda claims: claims.aliases is not True, floor=2, twin=True)
 def kept_batches_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What the user holds never changes."""
-    if scenario.conduct != "kept" or fails_anyway(trace):
+    holds = scenario.conduct.startswith("hold")
+    if not (holds or scenario.conduct == "kept") or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
+    if holds and rank.failure:
+        return None  # WORK-12 says what may come of an epoch that is left
     if rank.failure:
         return [ended("failed-while-kept", rank, "two epochs", "a list of all batches is a valid use")]
     told = rank.remark("changed")
@@ -181,7 +184,7 @@ def kept_batches_stay(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
     if scenario.num_workers and not scenario.kind:
         # Written over before it was sent, a sample is wrong when it comes.
         for epoch in rank.epochs:
-            if not as_undisturbed(scenario, claims, trace, epoch):
+            if not epoch.left and not as_undisturbed(scenario, claims, trace, epoch):
                 lines = _lines(rank.epochs, {epoch.number: _amiss(scenario, trace, epoch)})
                 why = "a buffer that waits to be sent is not free"
                 return [Finding("overwritten-before-it-came", "the samples of the dataset", lines, why)]

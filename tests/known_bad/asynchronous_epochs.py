@@ -28,6 +28,41 @@ class FillsKeptSlotsAgain(BadAhead):
             yield slot
 
 
+class TakesBackWhatIsHeld(BadAhead):
+    """The step that is held when an epoch is left goes back to the pool, for the next epoch. (No public report.)"""
+
+    claims, families = PLAIN, FAMILY
+    clause, smallest = "ASYNC-2", "n2,w1,b1,keep,e2,async,hold@2"
+
+    def __init__(self, request: Any) -> None:
+        self.free: list[list[Any]] = []
+        super().__init__(request)
+
+    def deliver(self, loading: Loading) -> Delivery:
+        return FreesWhatIsHeld(self, loading)
+
+    def hand_over(self, batch: Any) -> Any:
+        slot = self.free.pop() if self.free and isinstance(batch[0], int) else []
+        slot[:] = batch
+        return slot
+
+
+class FreesWhatIsHeld(Delivery):
+    """The consumer's side of an epoch: what it holds at the end of its life is taken for free."""
+
+    held: list[Any] | None = None
+
+    def __next__(self) -> Any:
+        self.held = None
+        self.held = super().__next__()
+        return self.held
+
+    def __del__(self) -> None:
+        if self.held is not None:
+            self.loader.free.append(self.held)  # type: ignore[attr-defined]  # the loader above
+        super().__del__()
+
+
 class TakesStopIterationForTheEnd(BadAhead):
     """The thread that reads takes a StopIteration of the dataset for the end of the epoch. (No public report.)"""
 

@@ -79,6 +79,53 @@ class KeepsABufferForEachStep(ReusesItsBuffer):
         return super().__iter__()
 
 
+class FillsWhatWasLeft(BadPool):
+    """The arrays of an epoch that was left are free, those that came among them. (No public report.)"""
+
+    claims, families = STREAM, LIFE
+    clause, smallest = "WORK-16", "n2,w1,b1,keep,e2,iterable,hold@2,kind=aging"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.free: list[Any] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        given: list[Any] = []
+        try:
+            for batch in super().__iter__():
+                given.append(batch)
+                yield batch
+            given.clear()
+        finally:
+            self.free += given
+
+    def collate(self, samples: list[Any]) -> Any:
+        array = self.free.pop() if self.free else np.zeros(self.request.batch_size, dtype=np.int64)
+        batch = array[: len(samples)]
+        batch[:] = np.ravel(samples)
+        return batch
+
+
+class GivesItsMemoryBack(BadPool):
+    """close() gives all memory back, of batches too that the user still has. (No public report.)"""
+
+    claims, families = STREAM, LIFE
+    clause, smallest = "WORK-16", "n1,w1,b1,keep,iterable,hold@1"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.given: list[Any] = []
+
+    def collate(self, samples: list[Any]) -> Any:
+        self.given.append(np.array(np.ravel(samples)))
+        return self.given[-1]
+
+    def close(self) -> None:
+        super().close()
+        for array in self.given:
+            array[:] = 0
+
+
 # --- memory that is kept --------------------------------------------------------------------------------------------
 
 

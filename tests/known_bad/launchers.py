@@ -1,5 +1,7 @@
 """Launchers with one fault each (chapter 7)."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -225,6 +227,41 @@ class CutsLongLines(Launcher):
     def pass_on(self, index: int, name: str, stream: IO[bytes], target: IO[bytes]) -> None:
         while line := stream.readline(65_536):
             self.write(target, self.tagged(index, name) + line.removesuffix(b"\n") + b"\n")
+
+
+class EndsLinesAtReturns(Launcher):
+    """Lines are read as text, in which a return ends one: a bar of progress is many. (No public report.)"""
+
+    clause, smallest = "LAUNCH-8", "n2,w2,b1,launch,with=lines"
+
+    def pass_on(self, index: int, name: str, stream: IO[bytes], target: IO[bytes]) -> None:
+        for line in io.TextIOWrapper(stream, "utf-8", "surrogateescape"):
+            text = line.removesuffix("\n").encode("utf-8", "surrogateescape")
+            self.write(target, self.tagged(index, name) + text + b"\n")
+
+
+class SplitsAtEverySeparator(Launcher):
+    """`str.splitlines` takes a dozen characters for the end of a line, a form feed among them. (No public report.)"""
+
+    clause, smallest = "LAUNCH-8", "n2,w2,b1,launch,with=lines"
+
+    def pass_on(self, index: int, name: str, stream: IO[bytes], target: IO[bytes]) -> None:
+        for line in stream:
+            for part in line.decode("utf-8", "surrogateescape").replace("\r", "").splitlines():
+                text = part.encode("utf-8", "surrogateescape")
+                self.write(target, self.tagged(index, name) + text + b"\n")
+
+
+class PassesOnTextAlone(Launcher):
+    """A line that is no UTF-8 is left out, so that its reader need not fail. (No public report.)"""
+
+    clause, smallest = "LAUNCH-8", "n2,w2,b1,launch,with=lines"
+
+    def pass_on(self, index: int, name: str, stream: IO[bytes], target: IO[bytes]) -> None:
+        for line in stream:
+            with contextlib.suppress(UnicodeDecodeError):
+                text = line.removesuffix(b"\n").decode().encode()
+                self.write(target, self.tagged(index, name) + text + b"\n")
 
 
 class LetsTheScriptSet(Launcher):

@@ -12,7 +12,8 @@ STARTING = claim(
     FULL,
     device_options=None,
     workers=True,
-    hooks=("collate_fn", "worker_init_fn", "timeout", "persistent_workers"),
+    # Not persistent_workers: torch has one iterator then, and waits forever for a worker that has ended (known failures).
+    hooks=("collate_fn", "worker_init_fn", "timeout"),
 )
 
 

@@ -230,6 +230,7 @@ FAULTS = [
     Fault("WORK-15", "n1,w1,b1,keep,e2,ended", _ITER, _CLOSES_ONCE + _ITER),
     Fault("WORK-15", "n1,w1,b1,keep,ended", _ITER, _REVIVES),
     Fault("WORK-16", "n2,w1,b1,keep,e2,kept", _COPY, _SHARES_A_LIST),
+    Fault("WORK-16", "n2,w1,b1,keep,e2,hold@1", _COPY, _SHARES_A_LIST),
     Fault("WORK-16", "n2,w1,b1,keep,e2,kept,kind=buffer", _COPY, '{"samples": samples}'),
     Fault("WORK-17", "n3,w1,b3,keep,kind=tuple", _COPY, "list(zip(*samples))"),
     Fault("WORK-17", "n3,w1,b3,keep,k1,kind=arrays", _COPY, "[str(sample) for sample in samples]"),

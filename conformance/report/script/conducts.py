@@ -5,10 +5,18 @@ as a person would.
 """
 
 import gc
+import itertools
 from itertools import pairwise
 from typing import Any
 
-from conformance.report.script.consumer import begin_epoch, failure_of, finish_epoch, numbers_in, take_step
+from conformance.report.script.consumer import (
+    begin_epoch,
+    close_loader,
+    failure_of,
+    finish_epoch,
+    numbers_in,
+    take_step,
+)
 from conformance.report.script.kinds import infidelity, make_sample, reused_buffer
 from conformance.report.script.resources import resident_bytes
 
@@ -67,6 +75,25 @@ def keep_everything(loader: Any, decode: Any, numbers: Any, noted: dict[str, Any
         for batch in iterator:
             epoch["steps"].append(numbers_in(batch, decode))
             kept.append((epoch, len(kept), batch))
+    look_again(decode, noted, kept)
+
+
+def hold_what_came(loader: Any, decode: Any, numbers: Any, noted: dict[str, Any]) -> None:
+    """Leave the first epoch after some steps, read the others whole and close, with every batch still held."""
+    kept: list[Any] = []
+    for number in numbers:
+        epoch, iterator = begin_epoch(loader, number, noted)
+        most = AFTER if number == numbers[0] else None
+        for batch in itertools.islice(iterator, most):
+            epoch["steps"].append(numbers_in(batch, decode))
+            kept.append((epoch, len(kept), batch))
+        del iterator
+    close_loader(loader)
+    look_again(decode, noted, kept)
+
+
+def look_again(decode: Any, noted: dict[str, Any], kept: list[Any]) -> None:
+    """Note the first batch that is not what it was when it came."""
     steps = [each for epoch in noted["epochs"] for each in epoch["steps"]]
     for epoch, at, batch in kept:
         # A loader that hands on, in a list, what the dataset gave has made nothing that it could keep intact.

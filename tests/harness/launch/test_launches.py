@@ -46,7 +46,9 @@ def test_whole_lines_are_no_fault() -> None:
     """Lines of two instances may come in any order of the instances, and other lines between them."""
     text = {
         stream: "\n".join(
-            f"[1,{instance}]<{stream}>:{line}" for instance in (1, 0) for line in launch_probe.lines(instance, stream)
+            f"[1,{instance}]<{stream}>:{line.decode('utf-8', 'replace')}"
+            for instance in (1, 0)
+            for line in launch_probe.lines(instance, stream)
         )
         for stream in ("stdout", "stderr")
     }

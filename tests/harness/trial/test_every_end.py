@@ -24,7 +24,7 @@ def exempt(family: str, scenario: Any, run: Run, spoil: Spoil) -> bool:
     """What specs/README.md, "The scope rule", doesn't ask for."""
     if spoil in (hangs, dies):
         return False
-    if spoil is raises and (scenario.fault or scenario.conduct.startswith("leave") or run.name == "workers"):
+    if spoil is raises and (scenario.fault or scenario.conduct.startswith(("leave", "hold")) or run.name == "workers"):
         return True  # an error is right; a loop may be refused; the request without workers is COUNT-7's
     if run.name.startswith("seed+") and spoil is raises:
         return True  # how large a seed may be is nobody's promise
@@ -33,7 +33,7 @@ def exempt(family: str, scenario: Any, run: Run, spoil: Spoil) -> bool:
     if family == "workers" and scenario.variant == "random-state":
         return spoil is is_short  # the order is compared, and how much comes in the cases without that
     if family == "life" and spoil is is_short:
-        undisturbed = ("kept", "ended", "dropped", "unread", "closed", "hooked")
+        undisturbed = ("kept", "hold", "ended", "dropped", "unread", "closed", "hooked")
         happens = not scenario.fault or bool(run.ranks[0].remark("fired"))
         # What came before an error, ERROR-2 asks of map-style datasets and of some faults only.
         is_free = scenario.dataset == "iterable" or not scenario.fault.startswith(("raise", "collate"))
