@@ -12,7 +12,7 @@ STARTING = claim(
     FULL,
     device_options=None,
     workers=True,
-    # Not persistent_workers: torch has one iterator then, and waits forever for a worker that has ended (known failures).
+    # Not persistent_workers: with them torch has one iterator, and waits forever for a worker that has ended.
     hooks=("collate_fn", "worker_init_fn", "timeout"),
 )
 
