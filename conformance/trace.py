@@ -34,8 +34,8 @@ class Scenario(Protocol):
         ...
 
     @property
-    def waits(self) -> bool:
-        """Whether a run spends its time waiting (for a timeout, or a death to be noticed); such runs share the time."""
+    def waits(self) -> int:
+        """How long a run waits, 0 if it does not: those that wait run side by side, the longest first."""
         ...
 
     def describe(self) -> str:

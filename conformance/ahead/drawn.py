@@ -81,7 +81,7 @@ def possible(claims: Claims) -> tuple[str, ...]:
     """What may be done with a loader of these claims, simplest first."""
     hooked = {"early_preload": "before", "load_indefinitely": "between"}
     found = [*_PLAIN, *_CONDUCTS, *(conduct for hook, conduct in hooked.items() if hook in claims.hooks)]
-    found += [] if claims.aliases else ["kept", "hold"]
+    found += [] if claims.aliases else ["kept"]
     # Which epoch was read early shows in a shuffled one alone.
     found += ["later"] if claims.shuffle and claims.goes_by_set_epoch and "map" in claims.datasets else []
     found += ["length"] if claims.length and "map" in claims.datasets else []
@@ -123,7 +123,7 @@ def most_workers(what: str, style: str, claims: Claims) -> int:
 
 def each_way_ahead(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """Each thing that may be done or go wrong, without workers and with, so that none is left to chance."""
-    for what in dict.fromkeys(possible(claims)):
+    for what in dict.fromkeys((*possible(claims), *([] if claims.aliases else ["hold"]))):
         first, *others = _styles(what, claims)
         yield from _each_way(what, first, claims)
         for style in others if what in _FAULTS else ():

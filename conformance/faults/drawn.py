@@ -15,7 +15,8 @@ from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 # What may go wrong or be done, simplest first; what happens twice in a list is tried twice as often.
-_CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave", "unread", "closed", "hold")
+_CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave", "unread", "closed")
+_LISTED = (*dict.fromkeys(_CONDUCTS), "hold")
 _PLACED = ("leave", "two", "closed", "hold")
 # What may disturb the order that lies on a loader.
 _SHUFFLED = ("leave", "two", "lives")
@@ -79,7 +80,7 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                 yield Scenario(3, num_workers=num_workers, epochs=3, dataset=dataset, fault=f"{fault}@1")
     dataset = _styles(claims)[0]
     for num_workers in _workers(claims, dataset):
-        for conduct in dict.fromkeys(_CONDUCTS):
+        for conduct in _LISTED:
             named = f"{conduct}@1" if conduct in _PLACED else conduct
             for samples, batch_size in ((5, 2), (4, 1), (3, 3)):
                 if conduct in _SHUFFLED and dataset == "map" and claims.shuffle:
@@ -224,7 +225,7 @@ def _persisting(claims: Claims, style: Style) -> Iterator[Scenario]:
     """Workers that live on, under everything that a consumer may do or that may go wrong."""
     most = _most_workers(claims, style)
     plain = Scenario(5, batch_size=2, num_workers=most, dataset=style, persistent_workers=True)
-    for conduct in dict.fromkeys(_CONDUCTS):
+    for conduct in _LISTED:
         yield simpler(plain, epochs=2, conduct=f"{conduct}@1" if conduct in _PLACED else conduct)
     shuffle = style == "map" and claims.shuffle is not None
     yield simpler(plain, epochs=2, conduct="leave@3", shuffle=shuffle)

@@ -149,10 +149,11 @@ class Scenario:
         return self.samples + 1 if self.asynchronous and self.load_indefinitely else 0
 
     @property
-    def waits(self) -> bool:
-        """Whether a run spends its time waiting: for a timeout, a death to be noticed, workers that come and go."""
-        staffed = ((self.is_troubled or self.saves) and self.num_workers > 0) or self.is_slow
-        return staffed or self.fault.partition("@")[0] in DEADLY or self.conducted.waits
+    def waits(self) -> int:
+        """How long a run may wait: 2 for a time-out or a death to be noticed, 1 for workers that come and go."""
+        if self.is_slow or self.fault.partition("@")[0] in DEADLY:
+            return 2
+        return int(((self.is_troubled or self.saves) and self.num_workers > 0) or self.conducted.waits)
 
     @property
     def is_timed(self) -> bool:

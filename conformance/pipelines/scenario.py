@@ -67,9 +67,9 @@ class PipelineScenario:
     variant: Variant = "none"
 
     @property
-    def waits(self) -> bool:
-        """Whether a run spends its time waiting for a death to be noticed."""
-        return self.fault.partition("@")[0] in DEADLY
+    def waits(self) -> int:
+        """2 if a run waits for a death to be noticed, else 0."""
+        return 2 * (self.fault.partition("@")[0] in DEADLY)
 
     @property
     def parts(self) -> int:

@@ -6,10 +6,11 @@ processes, and only what shows there as well is reported.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from math import inf
+from threading import Event
 from typing import Any
 
 from hypothesis.errors import NoSuchExample
@@ -96,21 +97,27 @@ class Campaign:
         found = self.tried()
         tried = found if self._is_over() else self._few_of(found)
         result.is_short = len(tried) < len(found)
-        ahead = self._run_ahead([scenario for scenario in tried if scenario.waits])
-        for at, scenario in enumerate(tried):
-            self.shows(Progress(self.family.name, at, len(tried), len(self._hung), len(violated)))
-            is_new = scenario not in self._verdicts
-            verdicts = {}
-            if not is_new or not (self._has_hung_enough(scenario) or self._is_over()):
-                with suppress(TimeIsOver):
-                    verdicts = self._judge(scenario, ahead.get(scenario))
-            result.untried += not verdicts
-            for clause_id, verdict in verdicts.items():
-                result.exercised[clause_id] += verdict is not None
-                if _news(verdict, known_kinds.get(clause_id, frozenset())):
-                    violated.add(clause_id)
+        with closing(self._each_with_its_trace(tried)) as each_of_them:
+            for at, (scenario, trace) in enumerate(each_of_them):
+                self.shows(Progress(self.family.name, at, len(tried), len(self._hung), len(violated)))
+                verdicts = self._verdicts_if_tried(scenario, trace)
+                result.untried += not verdicts
+                for clause_id, verdict in verdicts.items():
+                    result.exercised[clause_id] += verdict is not None
+                    if _news(verdict, known_kinds.get(clause_id, frozenset())):
+                        violated.add(clause_id)
         self.shows(Progress(self.family.name, len(tried), len(tried), len(self._hung), len(violated)))
+        # What comes first is told first, whichever of them had to wait.
+        self._verdicts = {each: self._verdicts[each] for each in tried if each in self._verdicts}
         return result, violated
+
+    def _verdicts_if_tried(self, scenario: Scenario, trace: Trace | None) -> dict[str, Verdict]:
+        """What the clauses say of it; nothing if the time is over, or so much has hung that it is not tried."""
+        is_new = scenario not in self._verdicts
+        if not is_new or not (self._has_hung_enough(scenario) or self._is_over()):
+            with suppress(TimeIsOver):
+                return self._judge(scenario, trace)
+        return {}
 
     def _is_over(self) -> bool:
         """Whether nothing more may be tried. What has hung is waited for once more, and needs its time."""
@@ -217,26 +224,35 @@ class Campaign:
         drawn = self.family.drawn(self.claims)
         return drawn.map(self._within) if self.claims.without else drawn
 
-    def _run_ahead(self, scenarios: list[Scenario]) -> dict[Scenario, Trace]:
-        """Run scenarios that spend their time waiting side by side, one lane each.
+    def _each_with_its_trace(self, scenarios: Sequence[Scenario]) -> Generator[tuple[Scenario, Trace | None]]:
+        """Each scenario, and its trace if it was run in another lane than ours: those that wait are, side by side.
 
-        Which lane runs what, and in which order, is the same every time. A lane that met a hang stops.
+        They run while the others are judged, which come first. Which lane runs what, and in which order, is the same
+        every time.
         """
-
-        def one_after_the_other(lane: Lane, mine: list[Scenario]) -> dict[Scenario, Trace]:
-            traces: dict[Scenario, Trace] = {}
-            with suppress(TimeIsOver):
-                for scenario in mine:
-                    if self._is_over() or any(trace.hung for trace in traces.values()):
-                        break
-                    traces[scenario] = self.observed(lane, scenario)
-            return traces
-
-        lanes = self.fleet.lanes
-        shares = [scenarios[lane.number :: len(lanes)] for lane in lanes]
+        waiting = sorted((each for each in scenarios if each.waits), key=lambda each: -each.waits)
+        lanes = self.fleet.lanes[1:]
+        given_up = Event()
         with ThreadPoolExecutor(len(lanes)) as threads:
-            done = list(threads.map(one_after_the_other, lanes, shares))
-        return {scenario: trace for traces in done for scenario, trace in traces.items()}
+            try:
+                shares = [waiting[at :: len(lanes)] for at in range(len(lanes))]
+                running = [threads.submit(self._run_ahead, *each, given_up) for each in zip(lanes, shares, strict=True)]
+                yield from ((scenario, None) for scenario in scenarios if not scenario.waits)
+                traces = {scenario: trace for share in running for scenario, trace in share.result().items()}
+            except BaseException:
+                given_up.set()
+                raise
+        yield from ((scenario, traces.get(scenario)) for scenario in scenarios if scenario.waits)
+
+    def _run_ahead(self, lane: Lane, scenarios: list[Scenario], given_up: Event) -> dict[Scenario, Trace]:
+        """Run scenarios in a lane, one after the other; after a hang no more."""
+        traces: dict[Scenario, Trace] = {}
+        with suppress(TimeIsOver):
+            for scenario in scenarios:
+                if given_up.is_set() or self._is_over() or any(trace.hung for trace in traces.values()):
+                    break
+                traces[scenario] = self.observed(lane, scenario)
+        return traces
 
     def _judge(self, scenario: Scenario, trace: Trace | None = None) -> dict[str, Verdict]:
         if scenario not in self._verdicts:

@@ -10,8 +10,9 @@ import pytest
 from conformance.clauses import CLAUSES
 from conformance.contract import Claims, Implementation, parse_claims
 from conformance.loader.scenario import Scenario
-from conformance.processes.fleet import Fleet
+from conformance.processes.fleet import Fleet, Lane
 from conformance.processes.sources import ForkedSource
+from conformance.trace import RankRun, Run, Trace
 from conformance.trial.campaign import Campaign
 from conformance.trial.replay import family_clauses, replay
 from conformance.trial.result import Result
@@ -208,3 +209,21 @@ def test_a_listed_family_is_judged(family: str) -> None:
         result = listed.run()
     assert {} == found(result)
     assert all(result.exercised.values())
+
+
+def test_what_waits_is_run_in_other_lanes_the_longest_first() -> None:
+    """Our lane runs what does not wait; a slow sample is begun before workers that come and go."""
+    ran: list[tuple[int, str]] = []
+
+    def observed(lane: Lane, scenario: Scenario) -> Trace:
+        ran.append((lane.number, scenario.code))
+        return Trace(scenario, (Run("main", (RankRun(0, ()),)),))
+
+    comes_and_goes = [Scenario(3, num_workers=1, conduct="leave@1", batch_size=size) for size in range(1, 6)]
+    slow, plain = Scenario(3, fault="slow@0"), Scenario(3)
+    with campaign(plain_loader.load, family="workers") as waiting:
+        waiting.observed = observed  # type: ignore[method-assign]
+        traces = list(waiting._each_with_its_trace([*comes_and_goes, slow, plain]))
+    assert [plain, *comes_and_goes, slow] == [scenario for scenario, _ in traces]
+    assert [plain] == [scenario for scenario, trace in traces if trace is None]
+    assert [slow.code, comes_and_goes[4].code] == [code for lane, code in ran if lane == 1]
