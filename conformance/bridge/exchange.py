@@ -192,7 +192,9 @@ class Exchange:
         unknown = set(answer) - set(wanted) - _ALSO.get(op, frozenset())
         if unknown or len(found) != min(1, len(wanted)):
             forms = " or ".join(f'{{"{name}":...}}' for name in wanted) or "{}"
-            self._complain(answer, order, f'is no answer; this one is {forms}, {{"raised":...}} or {{"error":...}}')
+            # An error in answer to start ends the run.
+            also = "" if op == "start" else ', {"raised":...} or {"error":...}'
+            self._complain(answer, order, f"is no answer; this one is {forms}{also}")
         return self._checked(op, answer, order)
 
     def _checked(self, op: str, answer: dict[str, Any], order: Message) -> dict[str, Any]:
