@@ -121,6 +121,12 @@ class Exchange:
             self._postponed.append((order, loader, owner))
             self._do_postponed()
 
+    def let_go(self, loader: int, owner: Owner) -> None:
+        """Forget what an owner was given; a loader's dataset with it, if that is the owner."""
+        self.handles.let_go(owner)
+        if owner[0] == "loader":
+            self.datasets.pop(loader, None)
+
     def settle(self) -> None:
         """Raise what went wrong with an order about something that nobody held any more."""
         if self.complaint:
@@ -136,7 +142,7 @@ class Exchange:
                 pass  # nobody is there who could be told; what can't be understood is kept as the complaint
             finally:
                 self._busy = False
-                self.handles.let_go(owner)
+                self.let_go(loader, owner)
 
     def _exchanged(self, order: Message, loader: int, owner: Owner) -> dict[str, Any]:
         self._send(order)
@@ -267,7 +273,8 @@ class Exchange:
             except (
                 BaseException
             ) as error:  # a dataset may raise what `except Exception` lets pass, and the loader is told
-                more = {"raised": self.handles.give([Raised(error)], owner)[0]}
+                # Its traceback would hold the iterator, which would never be dropped if nobody passes the error on.
+                more = {"raised": self.handles.give([Raised(error.with_traceback(None))], owner)[0]}
                 break
         return {"samples": self.handles.give(samples, owner), **more}
 

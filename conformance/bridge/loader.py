@@ -35,10 +35,11 @@ class Loader:
         self._asked("close")
 
     def __del__(self) -> None:
-        if not self._closed:
-            self._exchange.later({"op": "close", "loader": self._number}, self._number, ("loader", self._number))
-        self._exchange.datasets.pop(self._number, None)
-        self._exchange.handles.let_go(("loader", self._number))
+        owner = ("loader", self._number)
+        if self._closed:
+            self._exchange.let_go(self._number, owner)
+        else:
+            self._exchange.later({"op": "close", "loader": self._number}, self._number, owner)
 
 
 class Steps(Iterator[list[Any]]):
@@ -55,7 +56,7 @@ class Steps(Iterator[list[Any]]):
             exchange.ask({"op": "iter", "loader": number, "it": self._number}, number, self._owner)
         except BaseException:
             # No iterator came of it, so nobody will drop it.
-            exchange.handles.let_go(self._owner)
+            exchange.let_go(number, self._owner)
             raise
         self._begun = True
 
@@ -119,8 +120,7 @@ def opened(exchange: Exchange, request: Request, has: tuple[str, ...]) -> Loader
         exchange.ask(order, number, ("loader", number))
     except BaseException:
         # No loader came of it, so nobody will close it.
-        exchange.datasets.pop(number, None)
-        exchange.handles.let_go(("loader", number))
+        exchange.let_go(number, ("loader", number))
         raise
     return made(exchange, number)
 

@@ -32,6 +32,32 @@ def _closed_after_a_step(exchange: Exchange) -> None:
     next(steps)
 
 
+def _closed(exchange: Exchange) -> None:
+    asked_for(exchange, Samples()).close()
+
+
+class _Last:
+    """Samples; the first read of them is the last that is heard of a loader."""
+
+    def __init__(self, others: list[Any]) -> None:
+        self.others = others
+
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, index: int) -> int:
+        self.others.clear()
+        return 1000 + index
+
+
+def _left_while_another_reads(exchange: Exchange) -> None:
+    """The last name for a loader is gone while another one is asked for a step: it is closed after that."""
+    others = [asked_for(exchange, Samples())]
+    steps = iter(asked_for(exchange, _Last(others)))
+    next(steps)
+    exchange.settle()
+
+
 def _tried(exchange: Exchange, call: Callable[[], Any]) -> None:
     """A call that may be answered with an error; a line that can't be understood is told all the same."""
     with suppress(ValueError, RuntimeError):
@@ -67,6 +93,8 @@ EXCHANGES: tuple[Exchanged, ...] = (
     (True, _dropped_after_a_step, ("{}", "{}", _BROKEN, '{"step":[]}', '{"raised":1}')),
     (True, _dropped_after_a_step, ("{}", "{}", '{"step":[]}', _BROKEN, '{"raised":1}')),
     (True, _closed_after_a_step, ("{}", "{}", _READ, _STEP, "{}", _STEP)),
+    (True, _closed, ("{}", _READ, "{}")),
+    (True, _left_while_another_reads, (_BROKEN, "{}", "{}", "{}", _READ, '{"step":[2]}', _READ, '{"raised":1}')),
     (False, _iter_fails, ("{}", _READ, '{"error":"not yet"}', "{}", _STEP)),
     (True, _iter_fails, (_READ, "{}", '{"error":"not yet"}', "{}", _STEP)),
     (False, _iter_fails, ("{}", _BROKEN, '{"raised":1}', '{"raised":1}')),
