@@ -191,7 +191,7 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
         lambda case: case.samples > 0 and not case.small and case.claims.get("iterable_workers") == "replicated",
     ),
     "WORK-5": (
-        "n >= 1, `drop_last`, no claim of `drops`, and R is 1 where `equal_steps` is claimed",
+        "n >= 1, `drop_last`, no claim of `drops`, and, where `equal_steps` is claimed, R is 1",
         lambda case: (
             case.samples > 0
             and case.drop_last
@@ -214,8 +214,8 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
         ),
     ),
     "EQUAL-2": (
-        "R is 2 or more, less than n may be lost, and there are `shards`, or the dataset is iterable, its elements "
-        '`"split"`, and no `drops` claimed',
+        "R is 2 or more, less than n may be lost, and either there are `shards`, or the dataset is iterable with "
+        '`"split"` elements and no claim of `drops`',
         lambda case: (
             case.world_size > 1
             and _bound(case) < case.samples
