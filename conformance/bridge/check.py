@@ -167,7 +167,7 @@ def rest_of_a_stream(exchange: Exchange, introduction: Introduction) -> str:
 
 
 def epoch_of_a_state(exchange: Exchange, introduction: Introduction) -> str:
-    """A state of the middle, and one of the end, each followed by the epoch that the suite sets after it."""
+    """A state of the middle, and one of the end, each followed by the epoch that is set, and the next one."""
     told = []
     for taken, epoch in ((1, 0), (4, 1)):
         loader: Any = opened(exchange, _request(_Samples(4), batch_size=1), introduction.has)
@@ -177,7 +177,7 @@ def epoch_of_a_state(exchange: Exchange, introduction: Introduction) -> str:
         other: Any = opened(exchange, _request(_Samples(4), batch_size=1), introduction.has)
         other.load_state_dict(loader.state_dict())
         other.set_epoch(epoch)
-        told.append(_read(other))
+        told += [_read(other), _read(other)]
     return ", ".join(told)
 
 

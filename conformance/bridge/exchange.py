@@ -121,6 +121,12 @@ class Exchange:
             self._postponed.append((order, loader, owner))
             self._do_postponed()
 
+    def let_go(self, loader: int, owner: Owner) -> None:
+        """Forget what an owner was given; a loader's dataset with it, if that is the owner."""
+        self.handles.let_go(owner)
+        if owner[0] == "loader":
+            self.datasets.pop(loader, None)
+
     def settle(self) -> None:
         """Raise what went wrong with an order about something that nobody held any more."""
         if self.complaint:
@@ -136,7 +142,7 @@ class Exchange:
                 pass  # nobody is there who could be told; what can't be understood is kept as the complaint
             finally:
                 self._busy = False
-                self.handles.let_go(owner)
+                self.let_go(loader, owner)
 
     def _exchanged(self, order: Message, loader: int, owner: Owner) -> dict[str, Any]:
         self._send(order)
@@ -192,7 +198,9 @@ class Exchange:
         unknown = set(answer) - set(wanted) - _ALSO.get(op, frozenset())
         if unknown or len(found) != min(1, len(wanted)):
             forms = " or ".join(f'{{"{name}":...}}' for name in wanted) or "{}"
-            self._complain(answer, order, f'is no answer; this one is {forms}, {{"raised":...}} or {{"error":...}}')
+            # An error in answer to start ends the run.
+            also = "" if op == "start" else ', {"raised":...} or {"error":...}'
+            self._complain(answer, order, f"is no answer; this one is {forms}{also}")
         return self._checked(op, answer, order)
 
     def _checked(self, op: str, answer: dict[str, Any], order: Message) -> dict[str, Any]:
@@ -265,7 +273,8 @@ class Exchange:
             except (
                 BaseException
             ) as error:  # a dataset may raise what `except Exception` lets pass, and the loader is told
-                more = {"raised": self.handles.give([Raised(error)], owner)[0]}
+                # Its traceback would hold the iterator, which would never be dropped if nobody passes the error on.
+                more = {"raised": self.handles.give([Raised(error.with_traceback(None))], owner)[0]}
                 break
         return {"samples": self.handles.give(samples, owner), **more}
 

@@ -35,10 +35,11 @@ class Loader:
         self._asked("close")
 
     def __del__(self) -> None:
-        if not self._closed:
-            self._exchange.later({"op": "close", "loader": self._number}, self._number, ("loader", self._number))
-        self._exchange.datasets.pop(self._number, None)
-        self._exchange.handles.let_go(("loader", self._number))
+        owner = ("loader", self._number)
+        if self._closed:
+            self._exchange.let_go(self._number, owner)
+        else:
+            self._exchange.later({"op": "close", "loader": self._number}, self._number, owner)
 
 
 class Steps(Iterator[list[Any]]):
@@ -51,7 +52,12 @@ class Steps(Iterator[list[Any]]):
         self._number = exchange.number()
         self._owner = ("it", self._number)
         self._begun = False
-        exchange.ask({"op": "iter", "loader": number, "it": self._number}, number, self._owner)
+        try:
+            exchange.ask({"op": "iter", "loader": number, "it": self._number}, number, self._owner)
+        except BaseException:
+            # No iterator came of it, so nobody will drop it.
+            exchange.let_go(number, self._owner)
+            raise
         self._begun = True
 
     def __next__(self) -> list[Any]:
@@ -64,8 +70,6 @@ class Steps(Iterator[list[Any]]):
     def __del__(self) -> None:
         if self._begun:
             self._exchange.later({"op": "drop", "it": self._number}, self._of, self._owner)
-        else:
-            self._exchange.handles.let_go(self._owner)
 
 
 class _WithLength(Loader):
@@ -112,7 +116,12 @@ def opened(exchange: Exchange, request: Request, has: tuple[str, ...]) -> Loader
     bases = tuple(_CLASSES[part] for part in PARTS if part in has and part in _CLASSES)
     made: type[Loader] = type("Loader", (*bases, Loader), {})
     order = {"op": "open", "loader": number, "request": fields}
-    exchange.ask(order, number, ("loader", number))
+    try:
+        exchange.ask(order, number, ("loader", number))
+    except BaseException:
+        # No loader came of it, so nobody will close it.
+        exchange.let_go(number, ("loader", number))
+        raise
     return made(exchange, number)
 
 

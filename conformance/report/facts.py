@@ -129,6 +129,7 @@ def numbers_and_claims(case: Case, claims: Claims, source: str) -> str:
         "in_order": claims.in_order,
         "shuffle_claim": claims.shuffle,
         "iterable_workers": claims.iterable_workers,
+        "evens": claims.equal_steps and scenario.world_size > 1,
         "errors": claims.errors,
         "undisturbed": _undisturbed(case) if isinstance(scenario, Scenario) else [],
         "epochs_claim": claims.epochs,

@@ -76,7 +76,6 @@ EXCHANGES: tuple[Exchanged, ...] = (
     (False, start, ('{"version":1.0}',)),
     (False, start, ('{"version":1,"has":"len"}',)),
     (False, start, (_CLAIMS % '{"shuffle":"yes"}',)),
-    (False, start, (_CLAIMS % '{"end_of_epoch":"next"}',)),
     (False, start, (_CLAIMS % '{"ranks":"process_group"}',)),
     (False, start, (_CLAIMS % '{"device":["training"]}',)),
     (False, start, ('{"error":"no licence"}',)),

@@ -9,7 +9,7 @@ from typing import Any
 from conformance.bridge.check import PARTS, Part, checked, epoch_of_a_state, rest_of_a_stream
 from conformance.bridge.exchange import Exchange, Misspoken
 from conformance.bridge.process import Gone
-from conformance.vectors import answers
+from conformance.vectors import answers, lives, starts
 from conformance.vectors.exchanges import Samples, Scripted, asked_for, exchanges
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "specs" / "examples" / "bridge" / "loader.py"
@@ -58,7 +58,8 @@ def cases() -> Iterator[dict[str, Any]]:
     for said in WRONG:
         yield {"name": "wrong", "said": list(said), "told": told_of(said)}
     yield from exchanges()
-    yield from exchanges(answers.EXCHANGES)
+    for among in (answers, starts, lives):
+        yield from exchanges(among.EXCHANGES)
 
 
 def conversation(parts: Mapping[str, Part]) -> list[str]:

@@ -134,6 +134,7 @@ def exchanges(among: tuple[Exchanged, ...] = EXCHANGES) -> Iterator[dict[str, An
     for understood, play, said in among:
         lines, told = played(play, said)
         assert understood == (not told), (said, told)
+        assert len(said) == sum(line.startswith("<") for line in lines), f"not all is heard: {said}"
         yield {"name": "understood" if understood else "wrong", "lines": lines, "told": told}
 
 

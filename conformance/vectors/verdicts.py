@@ -13,7 +13,7 @@ from conformance.clauses import CLAUSES, FAMILIES
 from conformance.contract import Claims, parse_claims
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Failure, RankRun, Run, Trace
-from conformance.vectors import deliveries, edges, edges_reach, readings, readings_reach, unseen
+from conformance.vectors import deliveries, edges, edges_reach, readings, readings_reach, stated, unseen
 from conformance.vectors.deliveries import FAULTS, Delivered
 
 _REQUESTS = ((5, 2, 2), (7, 2, 2), (10, 2, 4), (8, 3, 2), (9, 2, 1), (1, 1, 4), (4, 1, 3), (9, 2, 3))
@@ -43,7 +43,7 @@ def _shards() -> Iterator[dict[str, Any]]:
 
 
 def _others() -> Iterator[dict[str, Any]]:
-    apart = (*readings.readings(), *readings_reach.readings(), *unseen.unseen())
+    apart = (*readings.readings(), *readings_reach.readings(), *unseen.unseen(), *stated.stated())
     for name, scenario, claims, delivered, more in (*deliveries.others(), *edges.edges(), *edges_reach.edges(), *apart):
         yield verdict(scenario, claims, delivered, name, **more)
 
@@ -61,7 +61,7 @@ def verdict(
     runs = [Run("main", _ranks(delivered, lengths, failed))]
     runs += [Run("unshuffled", _ranks(unshuffled, None, None))] if unshuffled is not None else []
     found = judged(
-        Trace(request, tuple(runs), doubted=frozenset({_family_of(request, parse_claims(claims))})),
+        Trace(request, tuple(runs), doubted=frozenset(_families_of(request, parse_claims(claims)))),
         parse_claims(claims),
     )
     more = {"lengths": lengths, "failed": failed, "unshuffled": unshuffled}
@@ -79,27 +79,28 @@ def verdict(
 def judged(trace: Trace, claims: Claims) -> dict[str, bool]:
     """The clauses that this delivery could have violated, and whether it did."""
     found = {}
-    family = _family_of(trace.scenario, claims)
+    families = _families_of(trace.scenario, claims)
     for clause in sorted(CLAUSES.values(), key=lambda clause: clause.number):
-        mine = clause.family == family and clause.applies(claims)
-        if trace.main.failed and FAMILIES[family].of_failed_runs:
-            mine = mine and clause.id in FAMILIES[family].of_failed_runs
+        mine = clause.family in families and clause.applies(claims)
+        if mine and trace.main.failed and FAMILIES[clause.family].of_failed_runs:
+            mine = clause.id in FAMILIES[clause.family].of_failed_runs
         verdict = clause.judge(trace.scenario, claims, trace) if mine else None
         if verdict is not None:
             found[clause.id] = bool(verdict)
     return found
 
 
-def _family_of(request: Scenario, claims: Claims) -> str:
+def _families_of(request: Scenario, claims: Claims) -> tuple[str, ...]:
+    """The kinds of case that a request is of; of equal steps it is judged beside what else is said of its dataset."""
     if request.refusal:
-        return "refusals"
+        return ("refusals",)
     if claims.is_endless:
-        return "endless"
-    if claims.equal_steps or request.conduct.startswith("sharded"):
-        return "equal"
-    if request.dataset == "iterable":
-        return "iterable"
-    return "statistics" if request.epochs == deliveries.MANY else "map"
+        return ("endless",)
+    if request.conduct.startswith("sharded"):
+        return ("equal",)
+    usual = "statistics" if request.epochs == deliveries.MANY else "map"
+    plain = "iterable" if request.dataset == "iterable" else usual
+    return (plain, "equal") if claims.equal_steps else (plain,)
 
 
 def _fields(request: Scenario) -> dict[str, Any]:

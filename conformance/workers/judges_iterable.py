@@ -103,9 +103,16 @@ def order_within_a_worker(scenario: Scenario, claims: Claims, trace: Trace) -> V
     """What one worker read arrives in the order in which it read it."""
     if not usable(trace.main):
         return None
-    pairs = [(rank, epoch) for rank in trace.main.ranks for epoch in rank.epochs if len(epoch.samples) > 1]
-    for rank, epoch in pairs:
-        told = _overtaken(rank, epoch) or _not_to_be_dealt_out(epoch, max(1, scenario.num_workers))
+    again = [_padding(scenario, claims, trace.main.epoch(position)) for position in range(scenario.epochs)]
+    pairs = [
+        (rank, epoch, again[position])
+        for rank in trace.main.ranks
+        for position, epoch in enumerate(rank.epochs)
+        if len(epoch.samples) > 1
+    ]
+    for rank, epoch, padding in pairs:
+        once = [index for index in epoch.samples if index not in padding]
+        told = _overtaken(rank, epoch.number, once) or _not_to_be_dealt_out(once, max(1, scenario.num_workers))
         if told:
             why = "in_order: a worker's elements are not overtaken by its later ones"
             expected = "elements in the order in which a worker read them"
@@ -113,23 +120,29 @@ def order_within_a_worker(scenario: Scenario, claims: Claims, trace: Trace) -> V
     return [] if pairs else None
 
 
-def _overtaken(rank: RankRun, epoch: Epoch) -> str:
-    each = _read_by_each(rank, epoch)
+def _padding(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> frozenset[int]:
+    """What comes again so that ranks have equal steps: it stands where a rank is filled up, whenever it was read."""
+    pads = claims.equal_steps and scenario.world_size > 1 and claims.policy(scenario.drop_last) == "pad"
+    return frozenset(repeated(scenario, epochs)) if pads else frozenset()
+
+
+def _overtaken(rank: RankRun, number: int, samples: list[int]) -> str:
+    each = _read_by_each(rank, number)
     times = Counter(index for indices in each.values() for index in indices)
     for process, indices in each.items():
         # An element that several workers read, or one worker twice, can't be traced to one read.
         mine = [index for index in indices if times[index] == 1]
-        arrived = [index for index in epoch.samples if index in mine]
+        arrived = [index for index in samples if index in mine]
         if arrived != [index for index in mine if index in arrived]:
             read, came = (" ".join(map(str, part)) for part in (mine, arrived))
             return f"{f'worker {process - 1}' if process else 'the rank'} read {read}, and {came} arrived"
     return ""
 
 
-def _not_to_be_dealt_out(epoch: Epoch, workers: int) -> str:
+def _not_to_be_dealt_out(samples: list[int], workers: int) -> str:
     """Whether no way of dealing the elements out to the workers gives each of them ascending ones."""
     last: list[int] = []  # of each worker
-    for index in epoch.samples:
+    for index in samples:
         # Whoever has the latest element before this one takes it: that leaves the others most room.
         before = [at for at, latest in enumerate(last) if latest < index]
         if before:
@@ -142,9 +155,9 @@ def _not_to_be_dealt_out(epoch: Epoch, workers: int) -> str:
     return ""
 
 
-def _read_by_each(rank: RankRun, epoch: Epoch) -> dict[int, list[int]]:
+def _read_by_each(rank: RankRun, number: int) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for read in rank.reads:
-        if read.epoch == epoch.number:
+        if read.epoch == number:
             found.setdefault(read.process, []).append(read.index)
     return found

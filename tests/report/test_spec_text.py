@@ -1,6 +1,8 @@
 """The clauses are read out of the chapters, and every judge has a text of its own level."""
 
 import dataclasses
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -88,6 +90,9 @@ LESS: dict[str, dict[str, Any]] = {
 }
 
 
+_POLICIES = ("policy", "when_dropping", "when_keeping", '"drop"', '"pad"')
+
+
 def test_what_takes_a_clause_away_stands_in_its_heading() -> None:
     """A reader of the heading knows whom the clause binds, for the judge asks nothing else."""
     assert [] == [
@@ -96,6 +101,22 @@ def test_what_takes_a_clause_away_stands_in_its_heading() -> None:
         for claim, change in LESS.items()
         if CLAUSES[text.id].applies(FULL) and not CLAUSES[text.id].applies(dataclasses.replace(FULL, **change))
         if claim not in text.condition
+    ]
+
+
+def test_what_takes_a_clause_away_stands_in_the_index() -> None:
+    """The last column of the README's table says what the judges ask for, but for what a claim needs itself."""
+    index = (Path(__file__).resolve().parents[2] / "specs" / "README.md").read_text("utf-8")
+    needed = {found[1]: found[2] for found in re.finditer(r"^\| \(?\[(\w+-\d+)\].*\| (.*?) ?\|$", index, re.MULTILINE)}
+    assert set(CLAUSES) == set(needed)
+    without = dict(when_dropping=None, when_keeping=None)
+    assert [] == [
+        (clause_id, claim)
+        for clause_id, clause in CLAUSES.items()
+        for claim, change in {**LESS, "policy": without}.items()
+        if clause.applies(FULL) and not clause.applies(dataclasses.replace(FULL, **change))
+        if not any(word in needed[clause_id] for word in (_POLICIES if claim == "policy" else (claim,)))
+        if not (claim == "asynchronous" and "hook" in needed[clause_id])
     ]
 
 

@@ -78,13 +78,14 @@ START = '{"version":1,"claims":{}}'
         (['{"version":1,"claims":{"device":["training"]}}'], "claims device, but the bridge carries loaders only"),
         (['{"version":1,"claims":{"ranks":"process_group"}}'], "its rank is in the request"),
         (['{"error":"no licence"}'], "answers start with an error: no licence"),
+        (["{}"], 'is no answer; this one is {"version":...}\n'),
     ],
 )
 def test_a_wrong_introduction_is_told(lines: list[str], told: str) -> None:
     """What a command says of itself is understood, or an error that says what is wrong."""
     with pytest.raises(AdapterError, match=r"version|line|claim|has|rank|error") as error:
         introduced(answering(*lines), 30.0)
-    assert told in str(error.value)
+    assert told in f"{error.value}\n"
 
 
 @pytest.mark.parametrize(

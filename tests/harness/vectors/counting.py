@@ -191,8 +191,13 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
         lambda case: case.samples > 0 and not case.small and case.claims.get("iterable_workers") == "replicated",
     ),
     "WORK-5": (
-        "n >= 1, `drop_last`, and no claim of `drops`",
-        lambda case: case.samples > 0 and case.drop_last and "drops" not in case.claims,
+        "n >= 1, `drop_last`, no claim of `drops`, and, where `equal_steps` is claimed, R is 1",
+        lambda case: (
+            case.samples > 0
+            and case.drop_last
+            and "drops" not in case.claims
+            and not ("equal_steps" in case.claims and case.world_size > 1)
+        ),
     ),
     "WORK-6": (
         "a rank delivers two values in an epoch, foreign ones too",
@@ -209,8 +214,8 @@ ROWS: dict[str, tuple[str, Condition | None]] = {
         ),
     ),
     "EQUAL-2": (
-        "R is 2 or more, less than n may be lost, and there are `shards`, or the dataset is iterable, its elements "
-        '`"split"`, and no `drops` claimed',
+        "R is 2 or more, less than n may be lost, and either there are `shards`, or the dataset is iterable with "
+        '`"split"` elements and no claim of `drops`',
         lambda case: (
             case.world_size > 1
             and _bound(case) < case.samples

@@ -12,7 +12,6 @@ JUDGED = [
     ("BATCH-4 BATCH-5", "BATCH-4 BATCH-5", lambda case: bool(case.refusal)),
     ("ENDLESS-1 ENDLESS-2", "ENDLESS-1", lambda case: case.claims.get("epochs") == "endless"),
     ("EQUAL-1 EQUAL-2", "EQUAL-1", lambda case: "shards" in case.given["request"]),
-    ("EQUAL-1 EQUAL-2", "", lambda case: "equal_steps" in case.claims),
     ("WORK-3 WORK-4 WORK-5 WORK-6", "WORK-3 WORK-4", lambda case: case.dataset == "iterable"),
     ("PART-8", "", lambda case: case.epochs == 64),
 ]
@@ -23,7 +22,8 @@ def judged_by(case: Case) -> set[str]:
     usual = {clause for clause in ROWS if clause.partition("-")[0] in ("BATCH", "COUNT", "PART", "ORDER", "DRAW")}
     found = next(((whole, failed) for whole, failed, fits in JUDGED if fits(case)), None)
     whole, failed = found or (" ".join(usual - {"PART-8"}), "COUNT-6 COUNT-7")
-    return set((failed if "failed" in case.given else whole).split())
+    also = {"EQUAL-1", "EQUAL-2"} if "equal_steps" in case.claims and "failed" not in case.given else set()
+    return {*(failed if "failed" in case.given else whole).split(), *also}
 
 
 def test_the_table_is_the_one_that_is_tested() -> None:

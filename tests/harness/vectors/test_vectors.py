@@ -5,6 +5,8 @@ import re
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from conformance.clauses import CLAUSES
 from conformance.contract import parse_claims
 from conformance.loader.scenario import Scenario
@@ -110,6 +112,21 @@ def test_the_bound_of_reading_ahead_is_the_judges() -> None:
             found = CLAUSES["ASYNC-3"].judge(request, claims, Trace(request, (Run("main", ranks),)))
             assert found is not None
             assert bool(more) == bool(found), case
+
+
+@pytest.mark.parametrize(
+    ("name", "fires"),
+    [
+        ("64 epochs alike, where ranks take from one queue", ["PART-8"]),
+        ("64 epochs alike, where one rank takes from a queue", []),
+        ("more comes again, and no padding is claimed", ["WORK-3"]),
+        ("as much comes again as may", []),
+        ("a padded stream, out of order before its padding", ["WORK-6"]),
+    ],
+)
+def test_a_loader_is_judged_by_all_that_it_claims(name: str, fires: list[str]) -> None:
+    """No claim hides a fault that nothing else names, and what one of them allows is no fault by another."""
+    assert [fires] == [case["fires"] for case in VERDICTS if name == case["name"]]
 
 
 def test_no_verdict_asks_for_what_its_claims_exclude() -> None:
