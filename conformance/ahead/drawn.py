@@ -10,7 +10,7 @@ from itertools import product
 from hypothesis import strategies as st
 
 from conformance.contract import AHEAD, Claims
-from conformance.loader.conducts import ODD_KINDS
+from conformance.loader.conducts import BASE_ERRORS, ERRORS, ODD_KINDS
 from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
@@ -131,6 +131,8 @@ def each_way_ahead(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     yield from _held_meanwhile(claims, (3,) if tier.name == "quick" else (1, 2, 3, 4, 5, 7))
     if tier.name != "quick":
         yield from _further(claims)
+        yield from _each_error(claims)
+        yield from _left_while_reading(claims)
 
 
 def _held_meanwhile(claims: Claims, places: tuple[int, ...]) -> Iterator[Scenario]:
@@ -144,6 +146,20 @@ def _held_meanwhile(claims: Claims, places: tuple[int, ...]) -> Iterator[Scenari
         if {"buffer_size", "early_preload"} <= set(claims.hooks):
             # What is loaded before the first iterator has its place in the same buffer.
             yield simpler(_doing("look", 0, plain), buffer_size=3, early_preload=True)
+
+
+def _each_error(claims: Claims) -> Iterator[Scenario]:
+    """Each class of error: some mean that a queue, a pool or a connection was closed, and an epoch is over."""
+    plain = Scenario(5, batch_size=2, epochs=2, dataset=_styles("whole", claims)[0])
+    for word in (*ERRORS, *BASE_ERRORS):
+        yield simpler(_doing("raise", 3, plain), details=word)
+
+
+def _left_while_reading(claims: Claims) -> Iterator[Scenario]:
+    """Left while a read takes half a second: what it gives in the end is for nobody."""
+    plain = Scenario(9, epochs=2, dataset=_styles("whole", claims)[0])
+    for workers in sorted({0, min(2, most_workers("leave", plain.dataset, claims))}):
+        yield simpler(_doing("leave", 1, plain), num_workers=workers, fault="slow@1", details="always")
 
 
 def _further(claims: Claims) -> Iterator[Scenario]:

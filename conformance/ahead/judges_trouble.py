@@ -38,7 +38,7 @@ def _error_was_due(scenario: Scenario, claims: Claims, trace: Trace) -> bool:
     (rank, *_) = trace.main.ranks
     name = scenario.fault.partition("@")[0]
     happened = rank.remark("fired") or (rank.failure and rank.failure.kind in ("hung", "died"))
-    if not name or not happened or (name not in DEADLY and claims.errors == "skip"):
+    if not name or not happened or scenario.is_slow or (name not in DEADLY and claims.errors == "skip"):
         return False
     if rank.is_gone:
         return not fails_as_well(trace)

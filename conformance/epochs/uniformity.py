@@ -7,7 +7,7 @@ further off than chance could explain, and derives how rarely that accuses a uni
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, pairwise, permutations
-from math import factorial, log
+from math import exp, factorial, log, log1p
 
 from conformance.contract import Claims
 from conformance.epochs.chances import (
@@ -33,6 +33,7 @@ _LEAST_IN_A_CELL = 2.0
 _BLOCKS = 4
 _LARGE = 1000  # from this size on, ascents are counted
 _PARTS = 16  # of a large dataset whose first steps are read
+_CELLS = (64, 1024, 16_384)  # the same in smaller parts, of which some are reached
 
 
 def _global(claims: Claims) -> bool:
@@ -74,11 +75,27 @@ def _judged_by_its_head(scenario: Scenario, trace: Trace, orders: list[tuple[int
         if not line and improbable(parts[part], len(head), 1 / _PARTS):
             expected = len(head) // _PARTS
             line = f"{parts[part]} of {len(head)} first samples are of part {part + 1} of {_PARTS}, expected {expected}"
+    line = line or next(filter(None, (clustered(order, scenario.samples) for order in orders)), "")
     if not line:
         return []
     shown = show(next(_epochs(trace)), label="for example, ")
     why = 'shuffle="global" is claimed: the first step is drawn from the whole dataset'
     return [Finding("local-head", "a first step with samples from everywhere", (*shown, line), why)]
+
+
+def clustered(head: tuple[int, ...], samples: int) -> str:
+    """How few parts of a dataset its first samples come from, if that is no chance: blocks that stay together do so.
+
+    Which parts have none are negatively associated, so that Chernoff's bound holds for their number.
+    """
+    for cells in _CELLS:
+        size = samples / cells
+        missed = exp(sum(log1p(-size / (samples - drawn)) for drawn in range(len(head))))
+        reached = len({index * cells // samples for index in head})
+        if improbable(reached, cells, 1 - missed):
+            expected = cells * (1 - missed)
+            return f"{len(head)} first samples are of {reached} parts of {cells:,}, expected {expected:.0f}"
+    return ""
 
 
 def repeats_itself(trace: Trace) -> bool:

@@ -265,6 +265,9 @@ def _kept(claims: Claims, style: Style) -> Iterator[Scenario]:
             yield simpler(plain, conduct="kept", kind="aging")
             yield simpler(plain, conduct="hold@2", kind="aging")
         yield simpler(plain, conduct="kept", samples=37, shuffle=shuffle)
+        # Large steps may have a ring of their own.
+        for conduct in ("kept", "hold@2"):
+            yield simpler(plain, conduct=conduct, samples=10, batch_size=1, kind="big")
 
 
 def _most_workers(claims: Claims, style: Style) -> int:

@@ -55,7 +55,7 @@ def hooks_of(scenario: Scenario, starting: float = 0.0) -> dict[str, Any]:
 
     `starting`: the seconds that its workers may take until they can be asked for anything.
     """
-    seconds = TIMEOUTS.get(scenario.fault.partition("@")[0])
+    seconds = TIMEOUTS.get(scenario.fault.partition("@")[0], TIMEOUTS.get(scenario.conduct))
     return {} if seconds is None else {"timeout": seconds + starting}
 
 

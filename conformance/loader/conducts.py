@@ -60,7 +60,8 @@ DEADLY = ("kill", "exit", "hang", "idle")
 # Nothing is wrong with these samples: they take their time.
 SLOW = ("slow", "long", "crawl")
 # Where a time-out is asked for, in seconds: less than a worker hangs, and more than a step takes where all take longer.
-TIMEOUTS = {"hang": 1.0, "crawl": 3.0}
+TIMEOUTS = {"hang": 1.0, "crawl": 3.0, "dawdle": 3.0}
+DAWDLES = 4.0  # seconds for which a consumer holds a step
 # What a sample is, if not a number.
 KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple", "named", "nested", "empty")
 # Samples that are other ones in each epoch: what is written over what is held then shows.
@@ -115,6 +116,7 @@ CONDUCTS: dict[str, Conduct] = {
     "far": Conduct("epochs far apart", epochs=_far, calm=True),
     "back": Conduct("the last epoch first", epochs=_backwards, calm=True),
     "head": Conduct("the first step of each epoch alone", calm=True),
+    "dawdle": Conduct("the first step held for longer than the time-out", waits=True, calm=True),
     "closed": Conduct("closed after step {} while its iterator is alive"),
 }
 NO_CONDUCT = Conduct("")

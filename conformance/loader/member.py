@@ -14,10 +14,11 @@ from typing import Any, Protocol, cast
 from conformance.contract import Implementation, Request
 from conformance.loader import kinds, probes, reading
 from conformance.loader.asked import arguments_of
-from conformance.loader.conducts import AGING_KINDS, BIG_KINDS, ODD_KINDS
+from conformance.loader.conducts import AGING_KINDS, BIG_KINDS, DAWDLES, ODD_KINDS
 from conformance.loader.leaks import watching_leaks
 from conformance.loader.reading import Reader
 from conformance.loader.requests import request_of, watch_of
+from conformance.loader.samples import BIG
 from conformance.loader.scenario import Scenario, simpler
 from conformance.processes import calls, random_state
 from conformance.processes.calls import Remarks, Stopped
@@ -199,6 +200,7 @@ _CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "back": _whole,
     "head": lambda going: reading.read_heads(going.reader, going.task.epochs, going.epochs),
     "unread": lambda going: None,
+    "dawdle": lambda going: reading.hold_a_step(going.reader, going.task.epochs, going.epochs, DAWDLES),
     "closed": lambda going: reading.close_early(going.reader, going.task.epochs[0], going.epochs, going.place),
     "leave": _leave,
     "two": lambda going: reading.read_two(going.reader, going.task.epochs[0], going.epochs, going.place),
@@ -222,7 +224,9 @@ def _reader(going: Reading, loader: Any) -> Reader:
         sets_epoch=going.implementation.claims.epochs not in ("automatic", "endless"),
         most=8 + 2 * copies * going.scenario.samples + step,
         before_epoch=watch.begin_epoch if watch is not None else lambda number: None,
-        decodes=going.scenario.kind not in BIG_KINDS,
+        # Megabytes are read where they are kept.
+        decodes=going.scenario.kind not in BIG_KINDS or going.scenario.conduct.startswith(("kept", "hold")),
+        stride=BIG if going.scenario.kind in BIG_KINDS else 1,
         when_held=going.when_held,
     )
 

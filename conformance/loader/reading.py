@@ -4,6 +4,7 @@ Whatever the implementation does wrong becomes a `Failure`. In a scenario withou
 a fault was asked for, or a second iterator, it ends that pass only, and the consumer goes on as a person would.
 """
 
+import select
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -41,6 +42,7 @@ class Reader:
     before_epoch: Callable[[int], None]
     keep_batches: bool = False
     decodes: bool = True
+    stride: int = 1  # a sample is that many equal numbers
     measures: bool = True  # len() is asked for before each epoch
     when_held: Callable[[], None] | None = None  # called while the consumer has the first step of an epoch
 
@@ -109,7 +111,7 @@ class Reader:
     def _read_out(self, batch: Any) -> tuple[int, ...]:
         # What an adapter decodes are samples as the dataset gave them, which need not be numbers.
         values = datasets.decode(self.decoded(batch))
-        return tuple(value - datasets.FIRST_SAMPLE for value in values)
+        return tuple(value - datasets.FIRST_SAMPLE for value in values[:: self.stride])
 
 
 def read_epochs(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch]) -> None:
@@ -156,6 +158,16 @@ def read_heads(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch]) ->
         reader.step(going)
         epochs.append(going.epoch(left=True))
         del going
+
+
+def hold_a_step(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], seconds: float) -> None:
+    """Read epoch after epoch, and hold the first step of each for so long."""
+    for number in numbers:
+        going = reader.begin(number)
+        if reader.step(going):
+            select.select([], [], [], seconds)
+            reader.rest(going)
+        epochs.append(going.epoch())
 
 
 def close_early(reader: Reader, number: int, epochs: list[Epoch], after: int) -> None:

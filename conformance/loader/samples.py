@@ -46,13 +46,14 @@ def sample_of(kind: str, value: int, holder: Any) -> Any:
     if kind == "large":
         return np.full(8192, value, dtype=np.int64)
     if kind == "big":
-        return np.full(131_072, value, dtype=np.int64)
+        return np.full(BIG, value, dtype=np.int64)
     if kind in ODD_KINDS:
         odd = value - FIRST_SAMPLE == odd_one(holder.length)
         return _ODD[kind](value) if odd else np.full((40, 30), value, dtype=np.int64)
     return _MAKERS[kind](value - FIRST_SAMPLE)
 
 
+BIG = 131_072  # numbers of a sample of the kind "big"
 AGE = 2**20  # what a sample of the kind "aging" grows by in an epoch
 
 

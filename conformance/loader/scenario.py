@@ -151,14 +151,14 @@ class Scenario:
     @property
     def waits(self) -> int:
         """How long a run may wait: 2 for a time-out or a death to be noticed, 1 for workers that come and go."""
-        if self.is_slow or self.fault.partition("@")[0] in DEADLY:
+        if self.is_slow or self.is_timed or self.fault.partition("@")[0] in DEADLY:
             return 2
         return int(((self.is_troubled or self.saves) and self.num_workers > 0) or self.conducted.waits)
 
     @property
     def is_timed(self) -> bool:
         """Whether a time-out is asked for."""
-        return self.fault.partition("@")[0] in TIMEOUTS
+        return self.fault.partition("@")[0] in TIMEOUTS or self.conduct in TIMEOUTS
 
     @property
     def is_slow(self) -> bool:

@@ -63,9 +63,13 @@ def a_few_workers(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         # Workers of unequal speed; one sample that takes long, for which nobody may give up.
         for fault in ("slow@0", "slow@5", "long@2"):
             yield Scenario(9, num_workers=2, fault=fault, variant="workers")
+        # One of several in its step: who has the step read once more reads what was not slow twice.
+        yield Scenario(9, batch_size=2, num_workers=2, fault="slow@4", variant="workers")
         if "timeout" in claims.hooks:
             # A time-out is for each step, and no step takes as long.
             yield Scenario(9, num_workers=1, fault="crawl@0", variant="workers")
+            # Nor is the time for which a consumer holds one any worker's.
+            yield Scenario(4, num_workers=1, conduct="dawdle", variant="workers")
         # More workers and more steps than are drawn.
         yield Scenario(211, batch_size=4, shuffle=shuffle, num_workers=5, epochs=2, variant="workers")
         yield Scenario(67, batch_size=1, drop_last=True, num_workers=7, variant="workers")

@@ -51,6 +51,11 @@ def samplers_are_followed(scenario: Scenario, claims: Claims, trace: Trace) -> V
         expected = "the lists of one pass as steps" if name == "batch_sampler" else "the indices of one pass, in order"
         why = f"{name} is claimed: which samples come, how often and when, is then its choice alone"
         return [Finding(f"not-followed-{name}", expected, tuple(f"rank 0: {each}" for each in text.split("; ")), why)]
+    for epoch in rank.epochs:
+        if isinstance(epoch.length, int) and epoch.length != len(epoch.steps) and not epoch.left:
+            line = f"rank 0: len(loader) = {epoch.length} before epoch {epoch.number}, which had {len(epoch.steps)}"
+            why = "a length that is given is that of the epoch, and a sampler decides what an epoch is"
+            return [Finding("length-of-another", f"len(loader) = {len(epoch.steps)}", (line,), why)]
     return []
 
 

@@ -59,6 +59,26 @@ class ShufflesWindows(KnownBad):
         return [index for window in windows for index in window]
 
 
+class MixesSomeBlocksAtATime(KnownBad):
+    """Blocks of 1,024 samples of a large dataset come in any order, and 64 of them at a time are mixed."""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-12", "n1000003,w1,b1000,keep,shuffle,head"
+    report = "webdataset/webdataset#447"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        if len(order) <= 131_072:
+            return super().shuffled(order, generator)
+        blocks = [order[start : start + 1024] for start in range(0, len(order), 1024)]
+        generator.shuffle(blocks)
+        mixed: list[int] = []
+        for start in range(0, len(blocks), 64):
+            some = [index for block in blocks[start : start + 64] for index in block]
+            generator.shuffle(some)
+            mixed += some
+        return mixed
+
+
 class KeepsSixteenBitsOfItsSeed(KnownBad):
     """Of the seed the lowest sixteen bits are used."""
 
