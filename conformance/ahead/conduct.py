@@ -25,13 +25,13 @@ _QUIET = 0.15  # seconds without a read after which a loader is taken to have re
 _BUSY = 1.0  # the same where a thread or a process of it still waits for a processor, on a busy machine
 
 
-def quiet(watch: Watch, enough: int = 0) -> int:
-    """The reads until now, once there are `enough` of them and no more come."""
+def quiet(watch: Watch, enough: int = 0, still: float = _QUIET) -> int:
+    """The reads until now, once there are `enough` of them and for `still` seconds no more came."""
     alive.stage(patience.LONGEST)
     deadline = time.monotonic() + patience.LONGEST
     seen, since = watch.count(), time.monotonic()
     while (now := time.monotonic()) < deadline and (
-        seen < enough or now < since + _QUIET or (now < since + _BUSY and leaks.at_work())
+        seen < enough or now < since + still or (now < since + _BUSY and leaks.at_work())
     ):
         select.select([], [], [], 0.01)
         if (count := watch.count()) != seen:
@@ -70,10 +70,16 @@ class Late:
         fails = bool(self.going.scenario.fault)
         *before, number = self.numbers[: 2 if "later" in self.going.scenario.words else 1]
         read_epochs(self.reader, tuple(before), self.epochs)
+        for _ in range(scenario.BREAKS if "breaks" in self.going.scenario.words else 0):
+            held = self._steps(number, 1)
+            quiet(self.watch, still=_QUIET / 5)
+            del held
+        # What the epochs before have read is not ahead of this one.
+        read = self.watch.count() if "breaks" in self.going.scenario.words else 0
         going, more = self._steps(number, at)
         if more and replace(self.reader, keep_batches=True).step(going):
             batch = going.batches.pop()
-            self.remarks.append(("held", str(quiet(self.watch))))
+            self.remarks.append(("held", str(quiet(self.watch) - read)))
             now = self.reader.indices(batch, going.number)
             if now != going.steps[at]:
                 self.remarks.append(("changed", f"step {at}: {step_text(going.steps[at])} became {step_text(now)}"))

@@ -21,7 +21,7 @@ _FAULTS = ("raise", "raise", "again", "stop", "index", "kill", "exit")
 # What workers live through, to read the next epoch as well.
 _OUTLIVED = ("whole", "leave", "restart")
 # What a loader may do wrong synchronously as well; then another clause says so.
-_COMPARED = ("whole", "look", "restart", "later", "length", "stop", "index")
+_COMPARED = ("whole", "look", "restart", "later", "length", "stop", "index", "untold")
 
 
 @st.composite
@@ -133,6 +133,8 @@ def each_way_ahead(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         yield from _further(claims)
         yield from _each_error(claims)
         yield from _left_while_reading(claims)
+        yield from _untold(claims)
+        yield from _after_breaks(claims)
 
 
 def _held_meanwhile(claims: Claims, places: tuple[int, ...]) -> Iterator[Scenario]:
@@ -153,6 +155,19 @@ def _each_error(claims: Claims) -> Iterator[Scenario]:
     plain = Scenario(5, batch_size=2, epochs=2, dataset=_styles("whole", claims)[0])
     for word in (*ERRORS, *BASE_ERRORS):
         yield simpler(_doing("raise", 3, plain), details=word)
+
+
+def _after_breaks(claims: Claims) -> Iterator[Scenario]:
+    """Many epochs that are left with the buffer full: what each keeps, or is lent, adds up."""
+    plain = Scenario(100, dataset=_styles("whole", claims)[0])
+    size = 2 if "buffer_size" in claims.hooks else 0
+    yield simpler(_doing("look", 1, plain), buffer_size=size, details="breaks")
+
+
+def _untold(claims: Claims) -> Iterator[Scenario]:
+    """A consumer who never calls set_epoch: which epochs he reads does not hang on when they are loaded."""
+    if claims.shuffle and claims.goes_by_set_epoch and "map" in claims.datasets:
+        yield _doing("untold", 0, Scenario(9, shuffle=True, epochs=3))
 
 
 def _left_while_reading(claims: Claims) -> Iterator[Scenario]:

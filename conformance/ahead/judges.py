@@ -40,7 +40,7 @@ def fails_as_well(trace: Trace) -> bool:
 @clause("ASYNC-1", family="async", dataset="any", applies=ahead(), floor=8, twin=True)
 def same_steps(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The steps of each epoch are those that come without reading ahead, in the same order."""
-    if conduct_of(scenario) not in ("", "look") or scenario.fault or scenario.kind or scenario.rebatched:
+    if conduct_of(scenario) not in ("", "look", "untold") or scenario.fault or scenario.kind or scenario.rebatched:
         return None
     if trace.main.failed and scenario.samples >= claims.least_samples(scenario.world_size, scenario.combined_batch):
         return None if fails_as_well(trace) else ends(trace.main, ())

@@ -3,6 +3,7 @@
 from conformance.loader.conducts import CONDUCTS, Conduct
 
 _MODULE = "conformance.ahead.conduct"
+BREAKS = 40
 
 
 def _first_and_last(count: int) -> tuple[int, ...]:
@@ -19,7 +20,10 @@ CONDUCTS.update(
             "step {} looked at for long",
             _MODULE,
             waits=True,
-            details={"later": "of the second epoch, not of the first"},
+            details={
+                "later": "of the second epoch, not of the first",
+                "breaks": f"after {BREAKS} epochs that were left after a step, with the buffer full",
+            },
         ),
         "before": Conduct("the first iterator made late", _MODULE, waits=True),
         "between": Conduct(

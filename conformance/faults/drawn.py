@@ -264,6 +264,7 @@ def _kept(claims: Claims, style: Style) -> Iterator[Scenario]:
             plain = Scenario(40, batch_size=batch_size, num_workers=num_workers, epochs=2, dataset=style)
             yield simpler(plain, conduct="kept", kind="aging")
             yield simpler(plain, conduct="hold@2", kind="aging")
+            yield simpler(plain, conduct="hold@0", kind="aging", samples=9, batch_size=1, fault="raise@3")
         yield simpler(plain, conduct="kept", samples=37, shuffle=shuffle)
         # Large steps may have a ring of their own.
         for conduct in ("kept", "hold@2"):

@@ -117,6 +117,7 @@ CONDUCTS: dict[str, Conduct] = {
     "back": Conduct("the last epoch first", epochs=_backwards, calm=True),
     "head": Conduct("the first step of each epoch alone", calm=True),
     "dawdle": Conduct("the first step held for longer than the time-out", waits=True, calm=True),
+    "untold": Conduct("set_epoch never called", when_synchronous=True, calm=True),
     "closed": Conduct("closed after step {} while its iterator is alive"),
 }
 NO_CONDUCT = Conduct("")

@@ -182,7 +182,9 @@ def _keep(going: Reading) -> None:
 
 
 def _hold(going: Reading) -> None:
-    reading.hold_what_came(going.reader, going.task.epochs, going.epochs, going.remarks, going.place)
+    # An epoch in which something fails ends there.
+    after = None if going.scenario.fault else going.place
+    reading.hold_what_came(going.reader, going.task.epochs, going.epochs, going.remarks, after)
 
 
 def _leave(going: Reading) -> None:
@@ -200,6 +202,9 @@ _CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "back": _whole,
     "head": lambda going: reading.read_heads(going.reader, going.task.epochs, going.epochs),
     "unread": lambda going: None,
+    "untold": lambda going: reading.read_epochs(
+        replace(going.reader, sets_epoch=False), going.task.epochs, going.epochs
+    ),
     "dawdle": lambda going: reading.hold_a_step(going.reader, going.task.epochs, going.epochs, DAWDLES),
     "closed": lambda going: reading.close_early(going.reader, going.task.epochs[0], going.epochs, going.place),
     "leave": _leave,

@@ -214,14 +214,20 @@ def keep_everything(
     _look_again(reader, passes, remarks, buffer)
 
 
-def hold_what_came(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], remarks: Remarks, after: int) -> None:
-    """Leave the first epoch after some steps, read the others whole and close, with every batch still held."""
+def hold_what_came(
+    reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], remarks: Remarks, after: int | None
+) -> None:
+    """Leave the first epoch after some steps, read the others whole and close, with every batch still held.
+
+    `after` is None for an epoch that is read to its error.
+    """
     keeping = replace(reader, keep_batches=True)
     first = keeping.begin(numbers[0])
     more = True
-    while more and len(first.steps) < after:
+    while after is not None and more and len(first.steps) < after:
         more = keeping.step(first)
-    epochs.append(first.epoch(left=True))
+    first = first if after is not None else keeping.tolerant_rest(first)
+    epochs.append(first.epoch(left=after is not None))
     first.iterator = iter(())
     passes = [first, *(keeping.rest(keeping.begin(number)) for number in numbers[1:])]
     epochs += [going.epoch() for going in passes[1:]]
