@@ -10,7 +10,7 @@ from itertools import product
 from hypothesis import strategies as st
 
 from conformance.contract import AHEAD, Claims
-from conformance.loader.conducts import BASE_ERRORS, ERRORS, ODD_KINDS
+from conformance.loader.conducts import ERRORS, ODD_KINDS
 from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
@@ -153,7 +153,7 @@ def _held_meanwhile(claims: Claims, places: tuple[int, ...]) -> Iterator[Scenari
 def _each_error(claims: Claims) -> Iterator[Scenario]:
     """Each class of error: some mean that a queue, a pool or a connection was closed, and an epoch is over."""
     plain = Scenario(5, batch_size=2, epochs=2, dataset=_styles("whole", claims)[0])
-    for word in (*ERRORS, *BASE_ERRORS):
+    for word in ERRORS:
         yield simpler(_doing("raise", 3, plain), details=word)
 
 

@@ -166,7 +166,7 @@ def _family(
 
 
 FAMILIES = (
-    _family("batches", BATCHES, drawn.a_few_batches, {"quick": 30, "gate": 160, "deep": 10_000}, drawn.batches),
+    _family("batches", BATCHES, drawn.a_few_batches, {"quick": 30, "gate": 240, "deep": 10_000}, drawn.batches),
     _family(
         "streams",
         ("stream",),
