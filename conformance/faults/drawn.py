@@ -189,6 +189,9 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             if claims.errors == "skip" and not few:
                 # In each place of a step, and of the last one.
                 yield from (simpler(plain, samples=6, batch_size=3, fault=f"raise@{place}") for place in range(6))
+                if style == "map" and "collate_fn" in claims.hooks:
+                    # A step of which nothing is left.
+                    yield simpler(plain, samples=3, batch_size=1, fault="raise@1", details="strict")
             for fault in dict.fromkeys(_possible_faults(claims, num_workers, style)):
                 if fault not in ("raise", "exit") and not few:
                     yield simpler(plain, fault=f"{fault}@{_place(fault, num_workers)}", details="second")
