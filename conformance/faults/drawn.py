@@ -110,6 +110,7 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         yield from _kept(claims, dataset)
     if "map" in claims.datasets:
         yield from _hooked(claims)
+        yield from _hooked_early(claims)
     yield from _lives(claims, dataset, tier)
     if most and may_persist(claims) and tier.name != "quick":
         yield from _persisting(claims, dataset)
@@ -140,6 +141,28 @@ def _hooked(claims: Claims) -> Iterator[Scenario]:
                     yield simpler(plain, details=f"{word}+restored")
             if num_workers and "lasting" in asked:
                 yield simpler(plain, persistent_workers=True)
+
+
+def _hooked_early(claims: Claims) -> Iterator[Scenario]:
+    """Hooks under which the first epoch may be read before anybody asks for it: what makes it was handed over too."""
+    if not claims.asynchronous:
+        return
+    plain = Scenario(
+        9,
+        batch_size=2,
+        epochs=3,
+        conduct="hooked",
+        asynchronous=True,
+        early_preload="early_preload" in claims.hooks,
+        # What a fourth epoch begins with is as if it had been done in the first.
+        load_indefinitely="load_indefinitely" not in claims.hooks,
+    )
+    words = [("collated", "collate_fn", 0), *((word, hook, 0) for word, hook in samplers.HOOKS.items())]
+    if claims.workers:
+        words += [("begun", "worker_init_fn", 2), ("collated", "collate_fn", 2)]
+    for word, hook, num_workers in words:
+        if hook in claims.hooks and (claims.in_order or word not in samplers.HOOKS):
+            yield simpler(plain, num_workers=num_workers, details=word)
 
 
 def _generated(claims: Claims) -> Iterator[Scenario]:
