@@ -130,6 +130,12 @@ def _hooked(claims: Claims) -> Iterator[Scenario]:
             yield simpler(plain, drop_last=True)
         if num_workers and may_persist(claims):
             yield simpler(plain, persistent_workers=True)
+        # A pass that does not come to its end, or that another one is begun beside.
+        yield simpler(plain, details=f"{word}+left")
+        if not num_workers:
+            yield simpler(plain, details=f"{word}+held")
+            if claims.errors == "raise":
+                yield simpler(plain, details=f"{word}+failed", fault=f"raise@{samplers.order_of(9, 0)[3]}")
     if generators.HOOK in claims.hooks and claims.shuffle and claims.in_order:
         yield from _generated(claims)
     for num_workers in (0, 2) if claims.workers else (0,):
