@@ -6,7 +6,7 @@ from dataclasses import replace
 from conformance.chosen.scenario import ChosenScenario
 from conformance.contract import Claims
 from conformance.loader.judging import comparable, counts_itself, show
-from conformance.trace import Trace
+from conformance.trace import RankRun, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.tiers import Tier
 
@@ -15,7 +15,7 @@ WHOLE = "whole"
 
 
 def a_few_left(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
-    """The first epoch left after a step or two, for the next one or for the same again; or ended by an error."""
+    """The first epoch left after a step or two, for the next one or for the same again; ended by an error; or held."""
     yield from _left(claims)
 
 
@@ -33,6 +33,7 @@ def _left(claims: Claims) -> Iterator[ChosenScenario]:
         if claims.goes_by_set_epoch:
             yield replace(plain, details=_with(plain, "retried"))
         yield replace(plain, details=_with(plain, "failed"))
+        yield replace(plain, details=_with(plain, "held"))
 
 
 def _with(plain: ChosenScenario, word: str) -> str:
@@ -57,7 +58,7 @@ def _plain(claims: Claims) -> Iterator[ChosenScenario]:
 
 @clause("LEFT-1", family="left", dataset="any", applies=_can_be_left, floor=1)
 def leaves_nothing_behind(scenario: ChosenScenario, claims: Claims, trace: Trace) -> Verdict:
-    """What is read after an epoch that was left, or failed, is what is read where none was."""
+    """What is read after an epoch that was left, or failed, or beside one, is what is read where none was."""
     whole = trace.variant(WHOLE)
     if whole is None or whole.failed:
         return None
@@ -69,6 +70,8 @@ def leaves_nothing_behind(scenario: ChosenScenario, claims: Claims, trace: Trace
         return []  # WORK-14 allows a loader to be of no more use, if it says so.
     if counts_itself(trace.main) and (retried or scenario.shuffle or scenario.about == "mixture"):
         return None
+    if "held" in scenario.words and not rank.failure:
+        return _beside(claims, rank, whole.ranks[0])
     due = whole.ranks[0].epochs[0 if retried else 1 :]
     why = "what an epoch had begun, gathered or drawn that did not come to its end belongs to no other epoch"
     if rank.failure:
@@ -82,4 +85,19 @@ def leaves_nothing_behind(scenario: ChosenScenario, claims: Claims, trace: Trace
                 *show((came,), label=f"epoch {came.number} behind it, rank 0 as "),
             )
             return [Finding("not-whole-after-leaving", "the steps of a loader that was not left", lines, why)]
+    return []
+
+
+def _beside(claims: Claims, rank: RankRun, whole: RankRun) -> Verdict:
+    """Two iterators that are alive at once: each gives the steps that it gives alone, or an error (WORK-13)."""
+    for came, wanted in zip(rank.epochs, whole.epochs, strict=False):
+        if came.failure and came.failure.kind == "raised":
+            continue
+        if came.failure or comparable(claims, came) != comparable(claims, wanted):
+            lines = (
+                *show((wanted,), label=f"epoch {wanted.number}, read alone, rank 0 as "),
+                *show((came,), label=f"epoch {came.number} beside another, rank 0 as "),
+            )
+            why = "what an epoch has begun, gathered or drawn is its own while another one is read"
+            return [Finding("not-whole-beside-another", "the steps of an epoch that is read alone", lines, why)]
     return []

@@ -17,7 +17,7 @@ from conformance.processes import calls
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.random_state import seed_all
 from conformance.processes.task import Task
-from conformance.trace import Failure, RankRun
+from conformance.trace import Epoch, Failure, RankRun
 
 _STEPS = 2  # before an epoch is left
 
@@ -73,9 +73,22 @@ def _epochs(going: Reading, reader: reading.Reader, words: set[str]) -> None:
         return
     if not hasattr(reader.loader, "set_epoch"):
         going.remarks.append(("counts", "epochs are counted by the loader"))
+    if "held" in words:
+        _held(reader, numbers, going.epochs)
+        return
     if "failed" in words:
         reading.read_through_faults(reader, numbers[:1], going.epochs)
         reading.read_epochs(reader, numbers[1:], going.epochs)
         return
     again = numbers if "left" in words else (numbers[0], *numbers)
     reading.leave_early(reader, again, going.epochs, _STEPS)
+
+
+def _held(reader: reading.Reader, numbers: tuple[int, ...], epochs: list[Epoch]) -> None:
+    """Read the later epochs while the first one is under way, and then its rest; an error ends no more than its own."""
+    first, more = reader.begin(numbers[0]), True
+    while more and len(first.steps) < _STEPS:
+        more = reader.step(first)
+    beside: list[Epoch] = []
+    reading.read_through_faults(reader, numbers[1:], beside)
+    epochs += [(reader.tolerant_rest(first) if more else first).epoch(), *beside]

@@ -37,11 +37,12 @@ DETAILS = {
     "left": "the first epoch left after two steps",
     "retried": "the first epoch left after two steps and begun again",
     "failed": "the first epoch ended by an error",
+    "held": "the first epoch held after two steps, and read to its end after the next",
 }
 # The steps of a mixture after which its state is taken: within each source, or when one may have been through.
 STOPPED_AFTER = {"saved": 2, "late": 7}
-# The words by which the first epoch does not come to its end.
-LEAVING = frozenset(("left", "retried", "failed"))
+# The words by which the first epoch does not come to its end, or not before the next one does.
+LEAVING = frozenset(("left", "retried", "failed", "held"))
 # What the second run changes.
 VARIANTS = ("none", "again", "jump", "seed+1")
 

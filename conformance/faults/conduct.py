@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from conformance.faults import hooks, scenario
+from conformance.faults import disturbed, hooks, scenario
 from conformance.loader import generators, kinds
 from conformance.loader.member import Reading
 from conformance.loader.reading import Pass, Reader, read_epochs
@@ -83,7 +83,10 @@ _WORDS: Mapping[str, Callable[[Reader, Pass], object]] = {
 def _read_hooked(going: Reading) -> None:
     """Read all epochs, and write down what was not done as the hooks say."""
     assert going.watch is not None
-    read_epochs(going.reader, going.task.epochs, going.epochs)
+    if disturbed.DISTURBED.keys() & set(going.scenario.words):
+        disturbed.read(going.reader, going.scenario.words, going.task.epochs, going.epochs)
+    else:
+        read_epochs(going.reader, going.task.epochs, going.epochs)
     if "restored" in going.scenario.words:
         _read_a_rest(going, going.task.epochs[-1] + 1)
     if generators.WORD in going.scenario.words:

@@ -110,6 +110,7 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         yield from _kept(claims, dataset)
     if "map" in claims.datasets:
         yield from _hooked(claims)
+        yield from _hooked_early(claims)
     yield from _lives(claims, dataset, tier)
     if most and may_persist(claims) and tier.name != "quick":
         yield from _persisting(claims, dataset)
@@ -129,6 +130,12 @@ def _hooked(claims: Claims) -> Iterator[Scenario]:
             yield simpler(plain, drop_last=True)
         if num_workers and may_persist(claims):
             yield simpler(plain, persistent_workers=True)
+        # A pass that does not come to its end, or that another one is begun beside.
+        yield simpler(plain, details=f"{word}+left")
+        if not num_workers:
+            yield simpler(plain, details=f"{word}+held")
+            if claims.errors == "raise":
+                yield simpler(plain, details=f"{word}+failed", fault=f"raise@{samplers.order_of(9, 0)[3]}")
     if generators.HOOK in claims.hooks and claims.shuffle and claims.in_order:
         yield from _generated(claims)
     for num_workers in (0, 2) if claims.workers else (0,):
@@ -140,6 +147,28 @@ def _hooked(claims: Claims) -> Iterator[Scenario]:
                     yield simpler(plain, details=f"{word}+restored")
             if num_workers and "lasting" in asked:
                 yield simpler(plain, persistent_workers=True)
+
+
+def _hooked_early(claims: Claims) -> Iterator[Scenario]:
+    """Hooks under which the first epoch may be read before anybody asks for it: what makes it was handed over too."""
+    if not claims.asynchronous:
+        return
+    plain = Scenario(
+        9,
+        batch_size=2,
+        epochs=3,
+        conduct="hooked",
+        asynchronous=True,
+        early_preload="early_preload" in claims.hooks,
+        # What a fourth epoch begins with is as if it had been done in the first.
+        load_indefinitely="load_indefinitely" not in claims.hooks,
+    )
+    words = [("collated", "collate_fn", 0), *((word, hook, 0) for word, hook in samplers.HOOKS.items())]
+    if claims.workers:
+        words += [("begun", "worker_init_fn", 2), ("collated", "collate_fn", 2)]
+    for word, hook, num_workers in words:
+        if hook in claims.hooks and (claims.in_order or word not in samplers.HOOKS):
+            yield simpler(plain, num_workers=num_workers, details=word)
 
 
 def _generated(claims: Claims) -> Iterator[Scenario]:
@@ -189,6 +218,9 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             if claims.errors == "skip" and not few:
                 # In each place of a step, and of the last one.
                 yield from (simpler(plain, samples=6, batch_size=3, fault=f"raise@{place}") for place in range(6))
+                if style == "map" and "collate_fn" in claims.hooks:
+                    # A step of which nothing is left.
+                    yield simpler(plain, samples=3, batch_size=1, fault="raise@1", details="strict")
             for fault in dict.fromkeys(_possible_faults(claims, num_workers, style)):
                 if fault not in ("raise", "exit") and not few:
                     yield simpler(plain, fault=f"{fault}@{_place(fault, num_workers)}", details="second")

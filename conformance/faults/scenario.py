@@ -1,5 +1,6 @@
 """A loader that lives through more than one thing: what a consumer does with each of its epochs but the last."""
 
+from conformance.faults.disturbed import DISTURBED
 from conformance.loader.conducts import CONDUCTS, Conduct
 
 # What becomes of an epoch, by the word that says so.
@@ -20,6 +21,7 @@ HOOKS = {
     "batches": "a batch sampler of the user's own",
     "generator": "a generator of the user's own",
     "restored": "and a rest read from a state",
+    **DISTURBED,
 }
 CONDUCTS.update(
     {

@@ -54,6 +54,7 @@ FAULT_WORDS = {
     "second": "in the second epoch",
     "third": "in the third epoch",
     "always": "in every epoch",
+    "strict": "with a collate function that takes no empty list",
 }
 # The faults after which a worker has had no time to clean up, and which a loader may take seconds to notice.
 DEADLY = ("kill", "exit", "hang", "idle")

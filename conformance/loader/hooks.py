@@ -47,6 +47,16 @@ class BreakingCollate:
         return samples
 
 
+class StrictCollate:
+    """A collate function that gives a plain list, and needs a sample to make it of, as `torch.stack` does."""
+
+    def __call__(self, samples: list[Any]) -> list[Any]:
+        """The samples as they are."""
+        if not len(samples):
+            raise ValueError("a collate function was given no samples")
+        return samples
+
+
 class BreakingInitialiser:
     """A worker initialiser that raises in the worker of the fault."""
 

@@ -49,6 +49,8 @@ def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
         given["worker_init_fn"] = hooks.BreakingInitialiser(watch)
     if "collated" in scenario.words:
         given["collate_fn"] = hooks.NotingCollate(watch)
+    if "strict" in scenario.words:
+        given["collate_fn"] = hooks.StrictCollate()
     if "initialised" in scenario.words or ("begun" in scenario.words and scenario.conduct == "hooked"):
         given["worker_init_fn"] = hooks.NotingInitialiser(watch)
     if "sampler" in scenario.words:

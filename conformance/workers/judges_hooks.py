@@ -4,7 +4,7 @@ from conformance.contract import Claims
 from conformance.loader import generators, samplers
 from conformance.loader.judging import fails_anyway
 from conformance.loader.scenario import Scenario
-from conformance.trace import Trace
+from conformance.trace import Epoch, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.workers.judges_life import ended
 
@@ -43,8 +43,15 @@ def samplers_are_followed(scenario: Scenario, claims: Claims, trace: Trace) -> V
     if scenario.conduct != "hooked" or not _is_ordered(scenario) or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
-    if rank.failure:
-        return [ended("failed-with-a-sampler", rank, "whole epochs", "the hooks that are asked for are claimed")]
+    failed = "failed" in scenario.words
+    if scenario.fault and (not failed or claims.errors == "skip"):
+        return None
+    if failed and rank.failure and rank.failure.kind == "raised":
+        return []  # it may be of no use behind an error, if it says so (WORK-14)
+    failure = rank.failure or next((each.failure for each in rank.epochs if not _may_raise(scenario, each)), None)
+    if failure:
+        why = "the hooks that are asked for are claimed"
+        return [Finding("failed-with-a-sampler", "whole epochs", (f"rank 0: {failure.sentence()}",), why)]
     told = rank.remark("hook")
     if told:
         name, _, text = told.partition(": ")
@@ -52,11 +59,20 @@ def samplers_are_followed(scenario: Scenario, claims: Claims, trace: Trace) -> V
         why = f"{name} is claimed: which samples come, how often and when, is then its choice alone"
         return [Finding(f"not-followed-{name}", expected, tuple(f"rank 0: {each}" for each in text.split("; ")), why)]
     for epoch in rank.epochs:
-        if isinstance(epoch.length, int) and epoch.length != len(epoch.steps) and not epoch.left:
+        over = not (epoch.left or epoch.failure)
+        if isinstance(epoch.length, int) and epoch.length != len(epoch.steps) and over:
             line = f"rank 0: len(loader) = {epoch.length} before epoch {epoch.number}, which had {len(epoch.steps)}"
             why = "a length that is given is that of the epoch, and a sampler decides what an epoch is"
             return [Finding("length-of-another", f"len(loader) = {len(epoch.steps)}", (line,), why)]
     return []
+
+
+def _may_raise(scenario: Scenario, epoch: Epoch) -> bool:
+    """Whether an epoch may end as it did: a loader may refuse another loop after one that was left (WORK-12 to -14)."""
+    if epoch.failure is None:
+        return True
+    refuses = "left" in scenario.words and epoch.number > 0 and not epoch.steps
+    return epoch.failure.kind == "raised" and (refuses or bool({"failed", "held"} & {*scenario.words}))
 
 
 @clause(

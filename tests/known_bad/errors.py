@@ -137,6 +137,19 @@ class ForgetsWhatWasReadBeforeTheLast(Skipping, BadPool):
         return found
 
 
+class CollatesWhatIsEmpty(Skipping, BadPool):
+    """A step of which all samples fail is left out, but only when it has been collated. (No public report.)"""
+
+    claims, families = dict(MAP, errors="skip", hooks=("collate_fn",)), LIFE
+    clause, smallest = "ERROR-8", "n2,w1,b1,keep,raise@1,with=strict"
+
+    def batches(self, plan: list[list[int]], worker: int) -> Iterator[Any]:
+        for samples in self.read_ahead(plan, worker):
+            batch = self.collate(samples)
+            if samples:
+                yield batch
+
+
 class CollatesTheFirstEpoch(BadPool):
     """The collate function makes the steps of the first epoch, and a list those of the others. (No public report.)"""
 

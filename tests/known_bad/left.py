@@ -41,6 +41,29 @@ class EmptiesItsBucketsForABreakAlone(KnownBadChoosing):
             yield batch
 
 
+class SharesItsBuckets(KnownBadChoosing):
+    """A new epoch empties the buckets of the loader, and of an iterator that is still alive. (No public report.)"""
+
+    families, clause, smallest = ("left",), "LEFT-1", "n13,w1,b2,keep,grouped,g3,e2,with=held"
+    buckets: dict[int, list[int]]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (
+            super().__iter__() if self.request.batches != "grouped" else self.through_buckets(self.shard(self.order()))
+        )
+
+    def through_buckets(self, order: list[int]) -> Iterator[Any]:
+        """A step whenever a bucket is full; then the rests."""
+        self.buckets = {}
+        for index in order:
+            bucket = self.buckets.setdefault(self.request.groups[index], [])
+            bucket.append(index)
+            if len(bucket) == self.request.batch_size:
+                yield self.fetch(self.buckets.pop(self.request.groups[index]))
+        for bucket in list(self.buckets.values()):
+            yield self.fetch(bucket)
+
+
 class SeedsItsBufferOnce(KnownBadStreaming):
     """The buffer's generator is made for an epoch's number, and goes on where that comes again. (No public report.)"""
 

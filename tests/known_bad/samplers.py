@@ -1,5 +1,6 @@
 """Loaders that are given a sampler, or a generator, and take from it what they like (chapter 4, WORK-19, WORK-20)."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import torch
@@ -90,6 +91,50 @@ class DropsTheSmallBatch(BadSampled):
 
     def batched(self) -> list[list[int]]:
         return [batch for batch in super().batched() if len(batch) >= self.request.batch_size]
+
+
+class SharesItsPass(BadSampled):
+    """Two iterators go on in one pass, which is given up when either is left or fails. (No public report.)"""
+
+    clause, smallest = "WORK-19", "n1,w1,b1,keep,e2,hooked,with=sampler+held"
+    under_way: Iterator[list[int]] | None = None
+    ends: tuple[type[BaseException], ...] = (BaseException,)  # what the pass is given up for
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.going_on() if self.request.sampler is not None else super().__iter__()
+
+    def going_on(self) -> Iterator[Any]:
+        """The steps of the pass that is under way, or of a new one."""
+        self.under_way = self.under_way or iter(self.steps())
+        try:
+            for step in self.under_way:
+                yield self.collate(self.fetch(step))
+        except self.ends:
+            self.under_way = None
+            raise
+        self.under_way = None
+
+
+class KeepsThePassOfABreak(SharesItsPass):
+    """One iterator at a time, and after a break the next one goes on in the pass that was left. (No public report.)"""
+
+    smallest, ends = "n1,w1,b1,keep,e2,hooked,with=sampler+left", (Exception,)
+    busy = False
+
+    def going_on(self) -> Iterator[Any]:
+        if self.busy:
+            raise RuntimeError("one iterator at a time")
+        self.busy = True
+        try:
+            yield from super().going_on()
+        finally:
+            self.busy = False
+
+
+class KeepsThePassOfAnError(KeepsThePassOfABreak):
+    """The same, but the pass is given up after a break, and kept when an error ended it. (No public report.)"""
+
+    smallest, ends = "n7,w1,b1,keep,e2,raise@6,hooked,with=sampler+failed", (GeneratorExit,)
 
 
 GENERATED = dict(shuffle="global", epochs="set_epoch", hooks=("generator",))
