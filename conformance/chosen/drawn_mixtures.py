@@ -58,6 +58,14 @@ def a_few_mixtures(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
                     # Who has one stopping rule alone is asked often enough, too.
                     yield replace(large, batch_size=7, epochs=2, variant="seed+1")
                 if _resumes(claims, shuffle):
-                    for ranks, parts, word in ((2, 3, "saved"), (1, 2, "saved"), (1, 2, "late"), (1, 3, "late")):
-                        words = joined({*words_of(details), word}, ("all", "weighted", "saved", "late"))
-                        yield ChosenScenario(11, "mixture", ranks, 1, shuffle=shuffle, parts=parts, details=words)
+                    yield from _restarted(details, shuffle, claims)
+
+
+def _restarted(details: str, shuffle: bool, claims: Claims) -> Iterator[ChosenScenario]:
+    """The first epoch stopped at two places; shuffled, a later one too, which has draws of its own."""
+    cases = [(2, 3, 1, "saved"), (1, 2, 1, "saved"), (1, 2, 1, "late"), (1, 3, 1, "late")]
+    cases += [(1, 2, 2, "saved")] if shuffle else []
+    cases += [(1, 2, 2, "saved+inside")] if shuffle and claims.epochs != "automatic" else []
+    for ranks, parts, epochs, more in cases:
+        words = joined({*words_of(details), *words_of(more)}, ("all", "weighted", "saved", "late", "inside"))
+        yield ChosenScenario(11, "mixture", ranks, 1, shuffle=shuffle, parts=parts, epochs=epochs, details=words)

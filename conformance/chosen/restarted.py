@@ -3,20 +3,25 @@
 import pickle
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from conformance.chosen.asked import Reading
 from conformance.chosen.scenario import stopped_after
 from conformance.contract import Request
+from conformance.loader.reading import Reader, read_epochs
 from conformance.processes import calls
 from conformance.processes.calls import Stopped
+from conformance.trace import Epoch
 
 
 def read(going: Reading, request: Request) -> None:
-    """Read a few steps, take the state, and the rest of the epoch in a loader that was given it."""
+    """Read a few steps of the last epoch, take the state, and the rest in a loader that was given it."""
     first = going.reader(request)
     after = stopped_after(going.scenario)
+    *before, number = going.task.epochs
     try:
-        head = first.begin(0)
+        read_epochs(first, tuple(before), going.epochs)
+        head = first.begin(number)
         more = True
         while more and len(head.steps) < after:
             more = first.step(head)
@@ -29,9 +34,17 @@ def read(going: Reading, request: Request) -> None:
         return
     second = going.reader(request)
     try:
-        second.method("load_state_dict", pickle.loads(blob))
-        rest = second.rest(second.begin(0)).epoch()
+        rest = _resumed(second, number, pickle.loads(blob), "inside" in going.scenario.words)
         going.epochs.append(replace(rest, steps=(*head.steps, *rest.steps)))
     finally:
         with suppress(Stopped):
             calls.close(second.loader)
+
+
+def _resumed(reader: Reader, number: int, state: Any, inside: bool) -> Epoch:
+    """What comes from the state; `inside`: the epoch was set before it was loaded, and is not set again."""
+    if inside and hasattr(reader.loader, "set_epoch"):
+        calls.called("set_epoch", number, lambda: reader.loader.set_epoch(number))
+        reader = replace(reader, sets_epoch=False)
+    reader.method("load_state_dict", state)
+    return reader.rest(reader.begin(number)).epoch()

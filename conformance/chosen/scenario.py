@@ -34,6 +34,7 @@ DETAILS = {
     "weighted": "the later ones with more weight",
     "saved": "restarted from the state after two steps",
     "late": "restarted from the state after seven steps",
+    "inside": "loaded after set_epoch()",
     "left": "the first epoch left after two steps",
     "retried": "the first epoch left after two steps and begun again",
     "failed": "the first epoch ended by an error",

@@ -47,7 +47,8 @@ def _needs(clause: str, scenario: ChosenScenario) -> Mapping[str, bool]:
 
 def _said(scenario: ChosenScenario, name: str) -> list[str]:
     if asked_for.stopped_after(scenario):
-        return [f"stops={asked_for.stopped_after(scenario)}"]
+        inside = ["inside=True"] if "inside" in scenario.words else []
+        return [f"stops={asked_for.stopped_after(scenario)}", *inside]
     if name == judges_mixtures.UNBROKEN:
         return ["stops=0"]
     if not asked_for.has_second(scenario):

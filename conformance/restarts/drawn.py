@@ -165,6 +165,8 @@ def _elastic_twice(claims: Claims) -> Iterator[Scenario]:
                 yield simpler(plain, drop_last=True)
                 if _shuffles("map", word, claims):
                     yield simpler(plain, shuffle=True, seed=5)
+            # What those skipped who came is no part of their next epoch.
+            yield Scenario(17, ranks, epochs=2, conduct="save@1", details=f"{word}+onward")
 
 
 def _unsmall(style: Style, claims: Claims) -> Iterator[Scenario]:

@@ -6,6 +6,7 @@ from conformance.contract import Claims
 from conformance.loader.judging import ends
 from conformance.loader.scenario import Scenario
 from conformance.restarts.judging import (
+    Steps,
     difference,
     failed_to_read,
     lines_of,
@@ -17,7 +18,8 @@ from conformance.restarts.judging import (
     taken_at,
     words_of,
 )
-from conformance.trace import RankRun, Trace
+from conformance.restarts.scenario import ELASTIC, resumed
+from conformance.trace import RankRun, Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 
 
@@ -26,12 +28,16 @@ def restarts_add_up(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict
     """A state that is taken after a restart is as good as the first one."""
     run, once = trace.variant("resumed again"), trace.variant("resumed")
     words = words_of(scenario)
+    by_others = words & set(ELASTIC) if claims.elastic and "onward" in words else set[str]()
+    words -= by_others
     if len(words) != 1 or not words < _TWICE or run is None or once is None or trace.main.failed or once.failed:
         return None
     if failed_to_read(run):
         return ends(run, ())
     if run.failed:
         return None
+    if by_others:
+        return _in_the_next_of_others(scenario, claims, once, run)
     ranks = zip(trace.main.ranks, once.ranks, run.ranks, strict=True)
     plain = trace.variant("untouched")
     verdicts = [
@@ -95,7 +101,23 @@ def _in_the_next(
     is_right = same(scenario, claims, plain.epochs[0].steps, whole[1:])
     if not (is_right and same(scenario, claims, once.epochs[1].steps, whole)):
         return None
-    got = after.epochs[0].steps
+    return _goes_on_there(scenario, claims, rank, whole, after.epochs[0].steps)
+
+
+def _in_the_next_of_others(scenario: Scenario, claims: Claims, once: Run, again: Run) -> Verdict:
+    """The same where other ranks or workers have resumed: their next epoch is known by what they delivered of it."""
+    pairs = [(rank.epochs, after.epochs) for rank, after in zip(once.ranks, again.ranks, strict=True)]
+    # Whether it is whole is judged by RESUME-10. A rank that is at its end may begin another one.
+    if any(len(first) < 2 or not second or len(first[1].steps) < 2 for first, second in pairs):
+        return None
+    found = [
+        _goes_on_there(resumed(scenario), claims, rank, first[1].steps, second[0].steps)
+        for rank, (first, second) in zip(once.ranks, pairs, strict=True)
+    ]
+    return next(filter(None, found), [])
+
+
+def _goes_on_there(scenario: Scenario, claims: Claims, rank: RankRun, whole: Steps, got: Steps) -> list[Finding]:
     if same(scenario, claims, got, whole[1:]):
         return []
     lines = (

@@ -11,18 +11,15 @@ from conformance.contract import Claims
 from conformance.loader.judging import dropped_limit, ends, listed, remainder, show
 from conformance.loader.scenario import Scenario
 from conformance.restarts.judging import before, flat, ranks_at, resumes, steps_text, words_of
-from conformance.restarts.scenario import OF_OTHERS, resumed
+from conformance.restarts.scenario import ELASTIC, OF_OTHERS, resumed
 from conformance.trace import Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
-
-# What an elastic loader continues with.
-_ELASTIC = ("wider", "narrower", "staffed", "unstaffed")
 
 
 @clause("RESUME-10", family="resume", applies=lambda claims: claims.elastic and remainder(claims), floor=4)
 def elastic_restarts_cover_the_rest(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """With another number of ranks or workers what was not delivered yet comes, once."""
-    if not words_of(scenario) & set(_ELASTIC):
+    if not words_of(scenario) & set(ELASTIC):
         return None
     run = trace.variant("resumed")
     refused = next((rank for rank in run.ranks if rank.failure), None) if run else None
@@ -43,7 +40,7 @@ def elastic_restarts_cover_the_rest(scenario: Scenario, claims: Claims, trace: T
 )
 def what_does_not_fit_is_refused(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A state of another request is refused, or what was not delivered yet comes, once."""
-    if not words_of(scenario) & (set(OF_OTHERS) - set(_ELASTIC if claims.elastic else ())):
+    if not words_of(scenario) & (set(OF_OTHERS) - set(ELASTIC if claims.elastic else ())):
         return None
     run = trace.variant("resumed")
     if run is not None and run.failed and not trace.main.failed:

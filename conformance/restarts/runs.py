@@ -7,7 +7,7 @@ from conformance.loader.runs import Circumstances, run, usual
 from conformance.loader.scenario import Scenario, simpler
 from conformance.processes.fleet import Lane
 from conformance.processes.random_state import ANOTHER_STATE
-from conformance.restarts.scenario import resumed
+from conformance.restarts.scenario import OF_OTHERS, resumed
 from conformance.trace import Run, Saved
 
 
@@ -62,7 +62,7 @@ def _untouched(first: Circumstances) -> Circumstances | None:
     if "twice" in words and _kept_longer(first.saved):
         # What comes from the first state.
         return replace(first, saved=_kept_longer(first.saved))
-    if "onward" in words and _kept_longer(first.saved):
+    if "onward" in words and not set(words) & set(OF_OTHERS) and _kept_longer(first.saved):
         # What comes if the state of the next epoch is the first one that is loaded.
         return replace(first, epochs=first.epochs[-1:], saved=_kept_longer(first.saved))
     return None

@@ -50,6 +50,8 @@ _OTHERS: Mapping[str, Callable[[Scenario], Mapping[str, Any]]] = {
 }
 # The words that say that it is another one.
 OF_OTHERS = tuple(_OTHERS)
+# What an elastic loader continues with.
+ELASTIC = ("wider", "narrower", "staffed", "unstaffed")
 
 
 def resumed(scenario: Scenario) -> Scenario:

@@ -50,6 +50,32 @@ class SkipsForEverWithOtherRanks(Resuming):
         return super().left(max(skipped, self.offset))
 
 
+class KeepsWhatOthersGave(Resuming):
+    """What another job delivered stays in the states of all epochs that follow. (No public report.)"""
+
+    clause = "RESUME-5"
+    smallest = "n3,w1,b1,keep,e2,save@1,with=wider+onward"
+    families: ClassVar[tuple[str, ...]] = ("resume",)
+    base = 0
+
+    def state_dict(self) -> Any:
+        """Where all ranks are, how many they are, and what others had delivered."""
+        state = super().state_dict()
+        return {**state, "given": state["given"] + self.base, "ranks": self.request.world_size}
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on behind what was delivered, and note what others did of it."""
+        super().load_state_dict(state)
+        self.base = self.skipped if state["ranks"] != self.request.world_size else 0
+        self.given = self.skipped - self.base
+
+    def __iter__(self) -> Iterator[Any]:
+        steps = super().__iter__()
+        # What was skipped because of others is counted as the base.
+        self.given = max(0, self.given - self.base)
+        return steps
+
+
 class RoundsWhatOthersGave(Resuming):
     """After a restart it counts on from whole steps of all ranks, of which others gave a part. (No public report.)"""
 

@@ -54,26 +54,29 @@ def read_beside(load: Any, decode: Any, request: Any, run: Any, epochs: list[Any
 
 def read_restarted(load: Any, decode: Any, request: Any, run: Any, epochs: list[Any]) -> None:
     """What is done: some steps, the state, and the rest of the epoch in a loader that is given it."""
-    steps: list[list[int]] = []
-    epochs.append(SimpleNamespace(number=0, steps=steps))
     loader = load(request)
-    if hasattr(loader, "set_epoch"):  # only: set_epoch
-        loader.set_epoch(0)  # only: set_epoch
-    iterator = iter(loader)
-    if run["stops"]:
-        ended = False
-        while not ended and len(steps) < run["stops"]:
-            ended = not one_more(iterator, decode, steps)
-        state = pickle.loads(pickle.dumps(loader.state_dict()))
-        if ended:
-            return
-        loader = load(request)
-        loader.load_state_dict(state)
+    for number in run["epochs"]:
+        steps: list[list[int]] = []
+        epochs.append(SimpleNamespace(number=number, steps=steps))
         if hasattr(loader, "set_epoch"):  # only: set_epoch
-            loader.set_epoch(0)  # only: set_epoch
+            loader.set_epoch(number)  # only: set_epoch
         iterator = iter(loader)
-    while one_more(iterator, decode, steps):
-        pass
+        if run["stops"] and number == run["epochs"][-1]:
+            ended = False
+            while not ended and len(steps) < run["stops"]:
+                ended = not one_more(iterator, decode, steps)
+            state = pickle.loads(pickle.dumps(loader.state_dict()))
+            if ended:
+                return
+            loader = load(request)
+            if run.get("inside") and hasattr(loader, "set_epoch"):  # only: set_epoch
+                loader.set_epoch(number)  # only: set_epoch
+            loader.load_state_dict(state)
+            if not run.get("inside") and hasattr(loader, "set_epoch"):  # only: set_epoch
+                loader.set_epoch(number)  # only: set_epoch
+            iterator = iter(loader)
+        while one_more(iterator, decode, steps):
+            pass
 
 
 def read_stopped(load: Any, decode: Any, request: Any, numbers: Any, epochs: list[Any]) -> None:

@@ -234,6 +234,19 @@ def test_a_refusal_is_right_where_the_request_is_another() -> None:
     assert "refused" == finding.kind
 
 
+@pytest.mark.parametrize(
+    ("following", "got", "kinds"),
+    [("012", "12", []), ("012", "2", ["second-in-the-next-epoch"]), ("0", "", None)],
+)
+def test_the_epoch_after_other_workers_resumed_is_one_of_them(
+    following: str, got: str, kinds: list[str] | None
+) -> None:
+    """What they delivered of it is what a state of it must give; an epoch of one step says nothing."""
+    runs = (("main", _rank("012", "021")), ("resumed", _rank("12", following)), ("resumed again", _rank(got)))
+    verdict = _verdict("RESUME-5", "n3,w1,b1,keep,e2,save@1,with=onward+staffed", *runs)
+    assert kinds == (None if verdict is None else [finding.kind for finding in verdict])
+
+
 def test_a_claim_for_unshuffled_epochs_is_noted() -> None:
     """The report says what was not judged."""
     claims = {"resume": "unshuffled"}

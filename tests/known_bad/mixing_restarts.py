@@ -1,0 +1,40 @@
+"""Loaders of mixtures with one fault each in what they make of a state (chapter 11, MIX-8)."""
+
+from typing import Any
+
+from tests.known_bad.mixing import KnownBadMixing, Picks
+
+
+class MixesBeforeItKnowsItsEpoch(KnownBadMixing):
+    """The mixture of a rest is drawn when the state is loaded, before its epoch is taken over. (No public report.)"""
+
+    clause, smallest = "MIX-8", "n3,w1,b1,keep,mixture,shuffle,e2,with=saved"
+    ready: list[Picks] | None = None
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Draw what the rest is of, and go on from there."""
+        self.ready = self.mixed()
+        super().load_state_dict(state)
+
+    def left(self, steps: list[Picks], skipped: int) -> list[Picks]:
+        """What is left of what was drawn."""
+        ready, self.ready = self.ready, None
+        return super().left(steps if ready is None else ready, skipped)
+
+
+class WaitsForItsEpochToGoOn(KnownBadMixing):
+    """A state is looked at by set_epoch alone, so that one that is loaded after it is ignored. (No public report.)"""
+
+    clause, smallest = "MIX-8", "n3,w1,b1,keep,mixture,with=saved+inside"
+    loaded: dict[str, int] | None = None
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Keep the state until its epoch comes."""
+        self.loaded = state
+
+    def set_epoch(self, epoch: int) -> None:
+        """Go on from the state, if it is of this epoch."""
+        super().set_epoch(epoch)
+        if self.loaded is not None and self.loaded["epoch"] == epoch:
+            super().load_state_dict(self.loaded)
+        self.loaded = None
