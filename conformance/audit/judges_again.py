@@ -9,7 +9,7 @@ from conformance.audit.excerpts import first_again, which_again
 from conformance.audit.finding import Finding
 from conformance.audit.words import listed, samples
 
-_SAMPLER = "look at the sampler, or at how the dataset is cut into shards"
+_SAMPLER = "look at the sampler (one that draws with replacement says it by replacement = True), or at the shards"
 _WORKERS = "let each worker take its part in __iter__, by get_worker_info(): no shard may be read by two of them"
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from conformance.audit import (
+    drawn,
     in_a_row,
     judges_again,
     judges_alike,
@@ -68,7 +69,8 @@ def _judged(epoch: EpochView) -> Iterator[Finding]:
     if not explained and not _apart_from_each_other(epoch):
         explained = list(judges_subsets.judge(epoch)) or list(_twice_sharded(epoch))
         explained = explained or list(_padding(epoch)) or list(judges_alike.judge(epoch))
-        explained = explained or list(in_a_row.judge(epoch)) or list(judges_seeds.judge(epoch))
+        explained = explained or list(in_a_row.judge(epoch)) or list(drawn.judge(epoch))
+        explained = explained or list(judges_seeds.judge(epoch))
     yield from explained
     if not explained:
         yield from judges_again.judge(epoch)
