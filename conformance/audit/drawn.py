@@ -51,6 +51,7 @@ def too_even(epochs: list[EpochView]) -> bool:
     expected = epochs[0].view.expected
     for epoch in epochs:
         times.update(epoch.histogram)
+        times[0] += 0 if 0 in epoch.histogram or not expected else max(0, expected - epoch.came)
         pairs += sum(number * each * (each - 1) / 2 for each, number in epoch.histogram.items())
         least += epoch.rows * (epoch.rows - 1) / 2 / expected if expected else 0
     # Chernoff's bound on the lower tail: such pairs vary less than Poisson counts do.

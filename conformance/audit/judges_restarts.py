@@ -53,7 +53,8 @@ def _joint(view: View, parts: list[EpochView], after: EpochView) -> Iterator[Fin
         yield wrong
         return
     first = joined(view, parts)
-    if view.by_content or view.expected is None or not (first.epoch.counts.total and after.epoch.counts.total):
+    known = not view.by_content and not any(each.has_copies for each in (*parts, after))
+    if not known or view.expected is None or not (first.epoch.counts.total and after.epoch.counts.total):
         yield _told(after, f"the restart in {called} can't be judged: how many samples it has is not known")
     elif not after.epoch.whole or set(after.ranks) != set(before.ranks) or not view.complete:
         yield _told(after, f"too little seen to tell what the restart in {called} skipped")

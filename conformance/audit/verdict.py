@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from conformance.audit import (
+    judges_names,
     judges_order,
     judges_random,
     judges_restarts,
@@ -125,6 +126,7 @@ def _judged(view: View) -> Judged:
     found += judges_steps.judge_view(view)
     found += judges_subsets.judge_view(view)
     found += judges_splits.judge_view(view)
+    found += judges_names.judge_view(view)
     found += judges_streams.judge_view(view)
     found = judges_random.with_cause(found)
     findings = sorted((each for each in found if each.id != NOTE), key=lambda each: (-each.worst, each.id, each.key))
