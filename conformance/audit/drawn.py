@@ -36,7 +36,8 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     one_pass = (view.expected or 0) / len(epoch.ranks) if goes_on else None
     if not too_even(those) and spread_out([Spread(each) for each in those], one_pass):
         text = f"{samples(epoch.again)} came more than once, as often and where drawing with replacement has it"
-        yield epoch.at_loop("note", "drawn", f"{text}: if that is meant, the sampler says it by replacement = True")
+        says = ", the sampler says it by replacement = True" if view.facts.get("kind") == "map" else " it is right"
+        yield epoch.at_loop("note", "drawn", f"{text}: if that is meant{says}")
 
 
 def _goes_on(epoch: EpochView, expected: int) -> bool:

@@ -42,7 +42,8 @@ def _in_a_row(epoch: EpochView) -> int:
     """How often each sample came in a row; 0 if they did not."""
     rows = epoch.view.group.witnesses.of_epoch(epoch.key)
     named, ranks = repeats_by_name(epoch.view), list(epoch.ranks)
-    known = ranks == list(epoch.epoch.ranks) and min(ranks) >= 0 and (len(ranks) > 1 or named)
+    of_job = min(ranks) >= 0 if len(ranks) > 1 else named and epoch.view.world_size == 1
+    known = of_job and ranks == list(epoch.epoch.ranks)
     if not known or epoch.view.facts.get("kind") != "map" or epoch.view.own_batches or not len(rows):
         return 0
     counts = np.unique(rows[:, 0], return_counts=True)[1]

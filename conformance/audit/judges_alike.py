@@ -26,6 +26,7 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     never = f", and {lost:,} to none" if lost else ""
     text = f"{_who(found)}: {samples(epoch.again)} came to several ranks{never}"
     text += f"; right {right}, else each counts {_times(found)}" if right else ""
+    text += _cause(epoch, found, bool(right))
     if right and (epoch.evaluation or repeats_by_name(epoch.view)):
         yield epoch.at_loop("note", "same-part", text)
         return
@@ -51,6 +52,15 @@ def _who(found: list[Ranks]) -> str:
     if len(found) > 2:
         others = f", and so did the ranks of {len(found) - 1} other groups"
     return f"ranks {listed(found[0], 4)} got the same samples in the same order{others}"
+
+
+def _cause(epoch: EpochView, found: list[Ranks], may_be_right: bool) -> str:
+    """That ranks with one stream have one LOCAL_RANK, if they have; or else what is to be looked at."""
+    told = {each.rank: each.facts.get("local_rank") for each in epoch.view.summary.processes}
+    local = [{told.get(rank) for rank in ranks} for ranks in found]
+    if all(len(each) == 1 and None not in each for each in local) and len(set(map(frozenset, local))) == len(local):
+        return "; such ranks have one LOCAL_RANK, and the sampler's rank= is to be RANK"
+    return "" if may_be_right else ": look at the sampler's rank= (RANK, and not LOCAL_RANK) and num_replicas="
 
 
 def _times(found: list[Ranks]) -> str:

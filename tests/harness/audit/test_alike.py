@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness.audit.jobs import audited, cut, found, job, told, whole
+from tests.harness.audit.jobs import audited, cut, found, job, start, told, whole
 from tests.harness.audit.test_samples import Job, order
 
 
@@ -32,8 +32,21 @@ def test_ranks_that_got_one_part_are_told_with_its_cause(tmp_path: Path) -> None
     (finding,) = verdict.findings
     assert ("PART-1", "same-part") == (finding.id, finding.key)
     who = "ranks 0 and 2 got the same samples in the same order, and so did ranks 1 and 3"
-    assert f"{who}: 20 samples came to several ranks, and 20 to none" == finding.sentence
+    cause = "look at the sampler's rank= (RANK, and not LOCAL_RANK) and num_replicas="
+    assert f"{who}: 20 samples came to several ranks, and 20 to none: {cause}" == finding.sentence
     assert "rank= is RANK, and not LOCAL_RANK" in finding.advice
+
+
+def test_one_local_rank_is_the_cause(tmp_path: Path) -> None:
+    """Where the record has it."""
+    for rank, part in enumerate([0, 1, 0, 1]):
+        recorder = start(
+            tmp_path, [whole(cut(order(40)[part::4], 4))], rank, 4, close=False, length=40, batch_size=4, seed=0
+        )
+        recorder.hello({"rank": rank, "world_size": 4, "local_rank": rank % 2})
+        recorder.close()
+    (finding,) = audited(tmp_path).findings
+    assert finding.sentence.endswith("; such ranks have one LOCAL_RANK, and the sampler's rank= is to be RANK")
 
 
 def test_replicas_that_are_not_named_are_both_things(tmp_path: Path) -> None:
@@ -47,6 +60,14 @@ def test_replicas_that_are_not_named_are_both_things(tmp_path: Path) -> None:
 def test_repeated_augmentation_is_one_order(tmp_path: Path, ranks: int, times: int) -> None:
     """A sample comes to several ranks, and the list that all of them got has it in a row."""
     verdict = audited(repeated(48, ranks, times)(tmp_path))
+    assert ([], {"in-a-row"}) == (found(verdict), told(verdict))
+
+
+def test_one_process_may_repeat_in_a_row_as_well(tmp_path: Path) -> None:
+    """It is no rank of a job."""
+    steps = cut([sample for sample in order(12) for _ in range(3)], 4)
+    start(tmp_path, [whole(steps)], None, length=12, batch_size=4, sampler="RASampler")
+    verdict = audited(tmp_path)
     assert ([], {"in-a-row"}) == (found(verdict), told(verdict))
 
 

@@ -46,6 +46,4 @@ def test_subsets_that_differ_by_rank_are_counted_together(tmp_path: Path) -> Non
 def test_a_verdict_without_findings_says_what_was_not_looked_at(tmp_path: Path, ids: str, said: bool) -> None:
     """By index, copies of a sample are other samples."""
     verdict = audited(job(tmp_path, [[whole([[0, 1], [2, 3]])]], length=4, ids=ids))
-    assert said == shown(verdict).endswith(
-        "samples were told apart by index alone; --id-field F does it by a field"
-    )
+    assert said == shown(verdict).endswith("samples were told apart by index alone; --id-field F does it by a field")
