@@ -7,7 +7,7 @@ import pytest
 
 from conformance.records.content import digest
 from conformance.records.writer import Recorder
-from tests.harness.audit.jobs import LINE, LOOP, Steps, audited, cut, found, job, told, whole
+from tests.harness.audit.jobs import LINE, LOOP, Steps, audited, cut, found, job, start, told, whole
 
 Ids = list[int] | list[str]
 NAMED = {"ids": "named", "named": "field case"}
@@ -118,3 +118,12 @@ def test_names_of_one_sample_each_are_counted(tmp_path: Path) -> None:
     """What came once only, and is less than the dataset has, leaves some out."""
     verdict = audited(job(tmp_path, [[whole([[1, 2, 3, 4]])] * 1], length=6, batch_size=4, **NAMED))
     assert [("PART-2", "lost")] == found(verdict)
+
+
+def test_a_restart_among_copies_is_not_judged(tmp_path: Path) -> None:
+    """What it skipped may be what the dataset holds twice."""
+    for steps, how in (([[1, 1, 2, 3]], ""), ([[2, 4]], "whole")):
+        start(tmp_path, [whole(steps, how=how)], None, length=6, batch_size=4, **NAMED)
+    verdict = audited(tmp_path)
+    assert "RESUME-1" not in dict(found(verdict))
+    assert any("several samples have one name" in note.sentence for note in verdict.groups[0].notes)
