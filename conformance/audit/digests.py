@@ -55,6 +55,17 @@ class Digests:
         order = np.lexsort((words[:, 1], words[:, 0], -times))[:limit]
         return [(words[at].astype("<u8").tobytes(), int(times[at])) for at in order.tolist()]
 
+    def in_both(self, other: "Digests") -> list[bytes]:
+        """The digests that came here and there."""
+        mine, theirs = self._different(), other._different()
+        common = np.intersect1d(mine[:, 0], theirs[:, 0])
+        here, there = ({tuple(row) for row in each[np.isin(each[:, 0], common)].tolist()} for each in (mine, theirs))
+        return [np.array(row, "<u8").tobytes() for row in sorted(here & there)]
+
+    def _different(self) -> Words:
+        words = np.concatenate([np.zeros((0, 2), np.uint64), *self._each_part()])
+        return _runs(words)[0] if len(words) else words
+
     def stored(self) -> dict[str, Any]:
         """The one form of these digests for a partial result: sorted."""
         words = np.concatenate([np.zeros((0, 2), np.uint64), *self._each_part()])

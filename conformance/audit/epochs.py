@@ -44,9 +44,16 @@ class EpochView:
             each = -(-times // self.copies)
             found[each] = found.get(each, 0) + number
         found.pop(0, None)
-        if self.view.expected is not None and not self.view.has_own_datasets:
+        if self.view.expected is not None and not self.view.has_own_datasets and not self.has_copies:
             found[0] = max(0, self.view.expected - sum(found.values()))
         return found
+
+    @cached_property
+    def has_copies(self) -> bool:
+        """Whether several samples may have one name, as a rank got some name twice: then it is not known how many names
+        there are, and which never came.
+        """
+        return self.view.facts.get("ids", "index") == "named" and self.repeats.within_a_rank > 0
 
     @cached_property
     def _times(self) -> Counter[int]:

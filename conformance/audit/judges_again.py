@@ -9,7 +9,7 @@ from conformance.audit.excerpts import first_again, which_again
 from conformance.audit.finding import Finding
 from conformance.audit.words import listed, samples
 
-_SAMPLER = "look at the sampler, or at how the dataset is cut into shards"
+_SAMPLER = "look at the sampler (one that draws with replacement says it by replacement = True), or at the shards"
 _WORKERS = "let each worker take its part in __iter__, by get_worker_info(): no shard may be read by two of them"
 
 
@@ -33,10 +33,11 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
         text = f"{samples(epoch.again)} came to several processes: right if they are no ranks"
         yield epoch.at_loop("note", "again", text)
         return
+    which = which_again(epoch) + oversampled.of_copies(epoch)
     yield epoch.view.at_loader(
         "WORK-3" if epoch.view.iterable else "PART-1",
         "again",
-        f"{samples(epoch.again)} of {epoch.came:,} came {who_got_them(epoch)}: {which_again(epoch)}",
+        f"{samples(epoch.again)} of {epoch.came:,} came {who_got_them(epoch)}: {which}",
         excerpt=first_again(epoch),
         advice=_WORKERS if epoch.repeats.between_workers and not epoch.repeats.between_ranks else _SAMPLER,
         epochs=(epoch.key,),

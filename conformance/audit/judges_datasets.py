@@ -37,9 +37,17 @@ def other_order(epoch: EpochView, name: str) -> Finding:
 
 
 def asked_of(epoch: EpochView, rank: int) -> int:
-    """How many samples a rank's sampler said it gives, or 0."""
+    """How many samples a rank's sampler said it gives, or 0.
+
+    It said so when the loader was made. Where len(loader) changes from epoch to epoch, what came counts, as far as it
+    is what len() said.
+    """
     told = epoch.view.group.loaders.get(rank, {}).get("sampler_length")
-    return told if isinstance(told, int) else 0
+    if not isinstance(told, int):
+        return 0
+    several = [each.ranks[rank].facts.get("steps") for each in epoch.view.group.epochs.values() if rank in each.ranks]
+    seen = epoch.epoch.ranks[rank]
+    return seen.rows if len(set(several)) > 1 and seen.steps == seen.facts.get("steps") else told
 
 
 def _again(epoch: EpochView) -> Iterator[Finding]:

@@ -129,7 +129,7 @@ def _never_reached(view: View) -> Iterator[Finding]:
     for epoch in epochs:
         all_of_them.merge(epoch.epoch.counts)
     lost = expected - sum(number for times, number in all_of_them.histogram().items() if times)
-    if lost > 0:
+    if lost > 0 and not any(epoch.has_copies for epoch in epochs):
         steps = max(seen.steps for epoch in epochs for seen in epoch.ranks.values())
         text = f"{samples(lost)} of {expected:,} came in none of {len(epochs)} epochs: the loop leaves each of them "
         advice = "shuffle, or read each epoch to its end"

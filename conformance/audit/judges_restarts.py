@@ -52,6 +52,9 @@ def _joint(view: View, parts: list[EpochView], after: EpochView) -> Iterator[Fin
     if wrong is not None:
         yield wrong
         return
+    if any(each.has_copies for each in (*parts, after)):
+        yield _told(after, f"the restart in {called} can't be judged: several samples have one name")
+        return
     first = joined(view, parts)
     if view.by_content or view.expected is None or not (first.epoch.counts.total and after.epoch.counts.total):
         yield _told(after, f"the restart in {called} can't be judged: how many samples it has is not known")

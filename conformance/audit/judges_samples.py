@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 
 from conformance.audit import (
+    drawn,
+    in_a_row,
     judges_again,
+    judges_alike,
     judges_contents,
     judges_datasets,
     judges_replicas,
@@ -65,7 +68,9 @@ def _judged(epoch: EpochView) -> Iterator[Finding]:
     explained = list(_everything(epoch))
     if not explained and not _apart_from_each_other(epoch):
         explained = list(judges_subsets.judge(epoch)) or list(_twice_sharded(epoch))
-        explained = explained or list(judges_seeds.judge(epoch)) or list(_padding(epoch))
+        explained = explained or list(_padding(epoch)) or list(judges_alike.judge(epoch))
+        explained = explained or list(in_a_row.judge(epoch)) or list(drawn.judge(epoch))
+        explained = explained or list(judges_seeds.judge(epoch))
     yield from explained
     if not explained:
         yield from judges_again.judge(epoch)
@@ -147,6 +152,8 @@ def _twins(epoch: EpochView, ranks: int) -> Finding:
     text = f"ranks {listed(list(epoch.ranks))} got the same batches in the same order: right under model parallelism"
     if epoch.evaluation:
         return _note(epoch, "twins", f"{text} ({groups}), else the metric counts each sample once a rank")
+    if in_a_row.repeats_by_name(epoch.view):
+        return _note(epoch, "twins", f"{text}, or if each sample is to be augmented {count(ranks, 'time')}")
     many = "twice" if ranks == 2 else f"{ranks} times"
     return _at(epoch, "twins", f"{text} ({groups}), else each sample counts {many}", 7)
 

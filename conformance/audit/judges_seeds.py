@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from conformance.audit.epochs import EpochView
-from conformance.audit.excerpts import first_again
+from conformance.audit.excerpts import first_again, heads
 from conformance.audit.finding import Finding
 from conformance.audit.judges_datasets import OTHER_ORDER, SORT
 from conformance.audit.orderings import reordered
@@ -36,11 +36,18 @@ def other_orders(epoch: EpochView) -> Finding:
         "ORDER-4",
         key,
         f"{cause}: {samples(epoch.again)} came to several ranks{never}",
-        excerpt=first_again(epoch),
+        excerpt=_shown(epoch),
         advice=advice,
         epochs=(epoch.key,),
         worst=9,
     )
+
+
+def _shown(epoch: EpochView) -> tuple[str, ...]:
+    """Lines that show other orders: equal ones would show the contrary."""
+    lines = first_again(epoch)
+    steps = [line.partition(": ")[2] for line in lines if not line.startswith("sample ")]
+    return lines if len(set(steps)) == len(steps) else heads(epoch)
 
 
 def _cause(epoch: EpochView) -> tuple[str, str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from conformance.audit import uneven
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
+from conformance.audit.judges_names import by_field, in_both
 from conformance.audit.looks import looked_at
 from conformance.audit.resumed import begun
 from conformance.audit.summary import RankSeen
@@ -202,9 +203,11 @@ def _overlap(view: View) -> Iterator[Finding]:
         if other is None or not other.epochs:
             continue
         them = View((file, line, number), other, view.summary, view.same)
-        which = ", ".join(map(str, some or [])) + (", ..." if shared > len(some or []) else "")
+        names = in_both(view, them)
+        by, some, shared = (by_field(view), names[:3], len(names)) if names else ("", some or [], shared)
+        which = ", ".join(map(str, some)) + (", ..." if shared > len(some) else "")
         where = f"that of line {line}" if (file, line) != view.key[:2] else "an earlier one of this line"
-        text = f"{samples(shared)} are in this loader and in {where}: {which}"
+        text = f"{samples(shared)}{by} are in this loader and in {where}: {which}"
         if same or view.evaluates == them.evaluates or looked_at(view) or looked_at(them):
             yield view.at_loader("note", "overlap", text)
         else:

@@ -28,6 +28,7 @@ def _looked_at(view: View, finding: Finding) -> Finding:
     epochs = [epoch for epoch in epochs_of(view) if epoch.rows]
     those = [epoch for epoch in epochs if epoch.key in finding.epochs]
     indices = all(epoch.epoch.counts.total for epoch in epochs) and not view.by_content
+    indices = indices and not any(epoch.has_copies for epoch in epochs)
     if len(those) < 2 or view.expected is None or view.has_own_datasets or not indices:
         return finding
     came = Counts()

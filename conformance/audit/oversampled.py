@@ -12,6 +12,7 @@ from conformance.audit.finding import Finding
 from conformance.audit.words import listed, samples
 
 _ADVICE = "look at the sampler: it gives indices twice; if that is meant, say so: # loaderspec: ignore PART-1, why"
+_NAMES = "look for copies in the dataset, and for a __getitem__ that gives another sample than was asked for"
 # A pass over a part that is not the first one has at least this share of it: fewer may be a tail that comes twice.
 _SHARE = 1 / 4
 Part = tuple[int, int]  # its first index, and the one behind its last
@@ -25,11 +26,22 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     if whole:
         yield epoch.at_loop("note", "oversampled", _told(epoch, whole))
     elif epoch.view.own and epoch.view.world_size == 1 and epoch.view.facts.get("kind") == "map":
-        text = f"the sampler gave {samples(epoch.again)} of {epoch.came:,} more than once: {which_again(epoch)}"
-        excerpt = first_again(epoch)
+        text, advice = f"the sampler gave {samples(epoch.again)} of {epoch.came:,} more than once", _ADVICE
+        if epoch.has_copies:
+            text, advice = f"{samples(epoch.again)} of {epoch.came:,} came more than once", _NAMES
+        text, excerpt = f"{text}: {which_again(epoch)}{of_copies(epoch)}", first_again(epoch)
         yield epoch.view.at_loader(
-            "PART-1", "again", text, excerpt=excerpt, advice=_ADVICE, epochs=(epoch.key,), worst=8
+            "PART-1", "again", text, excerpt=excerpt, advice=advice, epochs=(epoch.key,), worst=8
         )
+
+
+def of_copies(epoch: EpochView) -> str:
+    """What else it may be, where samples are known by a name that several of them may have."""
+    if not epoch.has_copies or epoch.view.iterable:
+        return ""
+    expected = epoch.view.expected or 0
+    lost = f" (then {samples(expected - epoch.came)} never came)" if epoch.whole and epoch.rows == expected else ""
+    return f"; the dataset holds copies of them, the sampler repeats them, or they came in place of others{lost}"
 
 
 def _whole_parts(epoch: EpochView) -> list[Part]:

@@ -87,9 +87,21 @@ def _shorter_first(group: Group, first: Epoch) -> str:
     lacking = {full.get(rank, 0) - came for rank, came in steps.items()}
     if min(lacking, default=0) <= 0 or (not later and len(lacking) > 1):
         return ""
+    if later and _len_follows(first, later):
+        return ""
     rank = min(steps)
     told = "the next one had" if later else "len() said"
     return f"it is the first of the record and had {steps[rank]} steps, where {told} {full[rank]}"
+
+
+def _len_follows(first: Epoch, later: list[Epoch]) -> bool:
+    """Whether len() said the steps of each epoch, and these kept changing after the first one, as in a curriculum.
+
+    Of an epoch that was resumed len() may say the rest; those after it are alike.
+    """
+    told = [{rank: seen.facts.get("steps") for rank, seen in each.ranks.items()} for each in (first, *later)]
+    came = [{rank: seen.steps for rank, seen in each.ranks.items()} for each in (first, *later)]
+    return told == came and any(other != came[1] for other in came[2:])
 
 
 def _said(group: Group, epoch: Epoch) -> dict[int, int]:

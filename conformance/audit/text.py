@@ -70,4 +70,6 @@ def _summed_up(verdict: Verdict, done: str) -> str:
     findings = verdict.findings
     line = f"{count(len(verdict.groups), 'loader')} {done}, {count(len(findings), 'finding')}."
     known = dict.fromkeys(each.id for each in findings if each.id in clause_texts() or each.id in ways_out())
+    if not findings and verdict.by_index:
+        return f"{line}   samples were told apart by index alone; --id-field F does it by a field"
     return f"{line}   what to do: loaderspec explain {' '.join(known)}" if known else line

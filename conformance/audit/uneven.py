@@ -31,9 +31,22 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
             "note", "other-steps", f"{text}, in an evaluation: no harm if nothing is gathered at each step"
         )
         return
+    if _stopped_together(epoch, least):
+        right = f"and {ranks_of(epoch, many)} left after one more: right if ranks agree at each step whether all go on"
+        ended_first = f"{ranks_of(epoch, few)} had {count(least, 'step')}"
+        yield epoch.at_loop("note", "stopped-together", f"{ended_first}, {right}")
+        return
     excerpt = tuple(f"{epoch.view.who(rank)}: {count(seen[rank].steps, 'step')}" for rank in list(seen)[:4])
     text += f": {_outcome(epoch, least)}"
     yield epoch.at_loop("COUNT-5", "other-steps", text, excerpt=excerpt, advice=_ADVICE, worst=9)
+
+
+def _stopped_together(epoch: EpochView, least: int) -> bool:
+    """Whether every rank that had more steps was left by its loop with the first of them: a loop that asks the others
+    at each step whether all have a batch must have fetched its own.
+    """
+    more = [seen for seen in epoch.ranks.values() if seen.steps > least]
+    return all(seen.how == "left" and seen.steps == least + 1 for seen in more)
 
 
 def ranks_of(epoch: EpochView, ranks: list[int]) -> str:

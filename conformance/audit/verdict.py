@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from conformance.audit import (
+    judges_names,
     judges_order,
     judges_random,
     judges_restarts,
@@ -57,6 +58,7 @@ class Verdict:
     same_data: Replicas = ()
     unnamed: tuple[str, ...] = ()  # why it is not known who some samples are
     unknown: str = ""  # which ranks of --same-data the job does not have
+    by_index: bool = False  # samples of a loader are known by their index alone: what is in them was not looked at
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -112,7 +114,9 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
     unknown = replicas.unknown(summary, same_data)
     about = (*([unknown] if unknown else replicas.told(summary, same_data)), *_about_the_record(summary))
     notes = (*(f"samples can't be identified: {why}" for why in unnamed), *about)
-    return Verdict(groups, notes, any(view.group.epochs for view in views), same, unnamed, unknown)
+    read = [view.facts for view in views if view.group.epochs]
+    by_index = any(facts.get("kind") == "map" and facts.get("ids", "index") == "index" for facts in read)
+    return Verdict(groups, notes, bool(read), same, unnamed, unknown, by_index)
 
 
 def _judged(view: View) -> Judged:
@@ -125,6 +129,7 @@ def _judged(view: View) -> Judged:
     found += judges_steps.judge_view(view)
     found += judges_subsets.judge_view(view)
     found += judges_splits.judge_view(view)
+    found += judges_names.judge_view(view)
     found += judges_streams.judge_view(view)
     found = judges_random.with_cause(found)
     findings = sorted((each for each in found if each.id != NOTE), key=lambda each: (-each.worst, each.id, each.key))

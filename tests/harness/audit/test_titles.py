@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.harness.audit.jobs import audited, cut, start, whole
+from conformance.audit.text import shown
+from tests.harness.audit.jobs import audited, cut, job, start, whole
 from tests.harness.audit.test_restarts import A, B, C, begun, starts
 
 
@@ -39,3 +40,10 @@ def test_subsets_that_differ_by_rank_are_counted_together(tmp_path: Path) -> Non
         steps = cut(range(10 * rank, 10 + 11 * rank), 4)
         start(tmp_path, [whole(steps, no_grad=True)], rank, 2, length=40, **part)
     assert "21 different samples, 2 ranks" in audited(tmp_path).groups[0].title
+
+
+@pytest.mark.parametrize(("ids", "said"), [("index", True), ("named", False)])
+def test_a_verdict_without_findings_says_what_was_not_looked_at(tmp_path: Path, ids: str, said: bool) -> None:
+    """By index, copies of a sample are other samples."""
+    verdict = audited(job(tmp_path, [[whole([[0, 1], [2, 3]])]], length=4, ids=ids))
+    assert said == shown(verdict).endswith("samples were told apart by index alone; --id-field F does it by a field")
