@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from conformance.audit import known_epochs
+from conformance.audit import judges_progress, known_epochs
 from conformance.audit.epochs import EpochView, epochs_of, joined
 from conformance.audit.finding import Finding
 from conformance.audit.orders import alike, differ
@@ -21,11 +21,13 @@ def judge(view: View) -> Iterator[Finding]:
     """Findings over the starts of a run; what is only told has the id "note"."""
     epochs = {epoch.key: epoch for epoch in epochs_of(view)}
     first, taken_up = first_parts(view.group), set(begun(view.group).values())
+    told = {epoch.key for epoch in judges_progress.in_place(view)}
     for before, after in joints(view.group):
         began = first.get(before, before)
         parts = [epochs[key] for key in epochs if first.get(key, key) == began and key <= before]
-        if after not in taken_up:
+        if after not in taken_up and after not in told and not judges_progress.of_nothing(epochs[after]):
             yield from _joint(view, parts, epochs[after])
+    yield from judges_progress.judge(view)
     yield from _begun_elsewhere(list(epochs.values()))
 
 
@@ -54,7 +56,9 @@ def _joint(view: View, parts: list[EpochView], after: EpochView) -> Iterator[Fin
         yield wrong
         return
     first = joined(view, parts)
-    if view.by_content or view.expected is None or not (first.epoch.counts.total and after.epoch.counts.total):
+    if not after.epoch.whole and not parts[0].resumed and alike(parts[0], after):
+        yield _told(after, f"the restart began {called} again in the same order, and did not come to its end")
+    elif view.by_content or view.expected is None or not (first.epoch.counts.total and after.epoch.counts.total):
         yield _of_a_stream(view, called, parts, after)
     elif not after.epoch.whole or set(after.ranks) != set(before.ranks) or not view.complete:
         yield _told(after, f"too little seen to tell what the restart in {called} skipped")
@@ -114,9 +118,11 @@ def _taken_up(view: View, called: str, parts: list[EpochView], first: EpochView,
 
 def _of_a_stream(view: View, called: str, parts: list[EpochView], after: EpochView) -> Finding:
     """How many samples the epoch has was not told: those that were read whole may tell it."""
-    whole = known_epochs.known(view, parts, after)
+    whole, before = known_epochs.known(view, parts, after), joined(view, parts)
     came = f"{samples(sum(part.rows for part in parts))} came before it, and {after.rows:,} after"
     if whole is None:
+        if alike(parts[0], after) and not parts[0].resumed:
+            return _begun_again(called, parts, after, before.came, before.came)
         text = f"the restart in {called} can't be judged: how many samples it has is not known ({came})"
         return _told(after, text)
     if not after.epoch.whole or set(after.ranks) != set(parts[-1].ranks) or not view.complete:
@@ -131,7 +137,7 @@ def _of_a_stream(view: View, called: str, parts: list[EpochView], after: EpochVi
         text = f"{samples(found.others)} of it are not among {those} that came whole"
         return _told(after, f"the restart in {called} can't be judged: {text} ({came})")
     if found.after + slack >= len(whole.ids):
-        return _begun_again(called, parts, after, sum(part.came for part in parts), found.twice)
+        return _begun_again(called, parts, after, before.came, found.twice)
     twice = f" and {samples(found.twice)} came twice" if found.twice else ""
     lacking = f"{samples(found.lost)} of {those} that came whole"
     if found.lost > slack:
