@@ -6,6 +6,7 @@ from pathlib import Path
 
 from conformance.audit import (
     judges_empty,
+    judges_first_batch,
     judges_order,
     judges_random,
     judges_restarts,
@@ -119,6 +120,7 @@ def _judged(view: View) -> Judged:
     epochs = epochs_of(view)
     found += over_epochs(view, _merged(view, _one_cause(epochs, [_of_epoch(epoch) for epoch in epochs])))
     found += judges_empty.judge_view(view)
+    found += judges_first_batch.judge_view(view)
     found += judges_order.judge(view)
     found += judges_random.judge(view)
     found += judges_restarts.judge(view)
