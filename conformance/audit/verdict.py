@@ -16,6 +16,7 @@ from conformance.audit import (
     judges_steps,
     judges_streams,
     judges_subsets,
+    judges_uncovered,
     record_notes,
     replicas,
 )
@@ -126,6 +127,7 @@ def _judged(view: View) -> Judged:
     found += judges_restarts.judge(view)
     found += judges_steps.judge_view(view)
     found += judges_subsets.judge_view(view)
+    found += judges_uncovered.judge_view(view)
     found += judges_splits.judge_view(view)
     found += judges_streams.judge_view(view)
     found = judges_random.with_cause(found)
