@@ -8,6 +8,7 @@ from conformance.audit import (
     judges_empty,
     judges_first_batch,
     judges_order,
+    judges_passes,
     judges_random,
     judges_restarts,
     judges_samples,
@@ -123,6 +124,7 @@ def _judged(view: View) -> Judged:
     found += judges_empty.judge_view(view)
     found += judges_first_batch.judge_view(view)
     found += judges_order.judge(view)
+    found += judges_passes.judge_view(view)
     found += judges_random.judge(view)
     found += judges_restarts.judge(view)
     found += judges_steps.judge_view(view)
