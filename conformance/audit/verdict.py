@@ -109,7 +109,7 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
     """The verdict over a summary."""
     same = replicas.in_force(summary, same_data)
     views = [View(key, summary.groups[key], summary, same) for key in sorted(summary.groups)]
-    groups = tuple(_judged(view) for view in views)
+    groups = _told_apart([_judged(view) for view in views])
     unnamed = tuple(sorted({why for process in summary.processes for why in process.unnamed}))
     unknown = replicas.unknown(summary, same_data)
     about = (*([unknown] if unknown else replicas.told(summary, same_data)), *record_notes.about(summary))
@@ -142,6 +142,21 @@ def _judged(view: View) -> Judged:
         tuple(findings),
         tuple(each for each in found if each.id == NOTE),
         not view.group.epochs,
+    )
+
+
+def _told_apart(groups: Sequence[Judged]) -> tuple[Judged, ...]:
+    """The loaders, where one line made several that look alike each with its number."""
+    lines: dict[tuple[str, int], list[Judged]] = {}
+    for group in groups:
+        lines.setdefault((group.file, group.line), []).append(group)
+    alike = {line for line, some in lines.items() if len({each.title for each in some}) < len(some)}
+    return tuple(
+        replace(group, title=f"{group.title}, no. {here.index(group) + 1} of the {len(here)} that this line made")
+        if (group.file, group.line) in alike
+        else group
+        for group in groups
+        for here in [lines[group.file, group.line]]
     )
 
 
