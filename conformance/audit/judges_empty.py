@@ -70,10 +70,14 @@ def _used_up(epoch: EpochView, epochs: list[EpochView]) -> list[int]:
 
 
 def _for_good(view: View, before: list[EpochView], those: list[EpochView], epochs: list[EpochView]) -> bool:
-    """Whether no loop means it so: a dataset of a known length, or one epoch after the other without a sample."""
+    """Whether no loop means it so: a dataset of a known length, or one epoch after the other without a sample.
+
+    A pool that is emptied has fewer samples in each epoch, or others.
+    """
     if any(epoch.key > those[0].key and epoch.rows for epoch in epochs if epoch not in those):
         return False
-    return bool(view.expected) or (len(those) > 1 and not _windows(view, before))
+    emptied = before[-1].rows < before[0].rows or _windows(view, before)
+    return not emptied and (bool(view.expected) or len(those) > 1)
 
 
 def _windows(view: View, before: list[EpochView]) -> bool:

@@ -181,7 +181,8 @@ def _not_to_the_end(epoch: EpochView) -> Iterator[Finding]:
             who = "" if len(ranks) == len(epoch.epoch.ranks) else f" on {ranks_of(epoch, list(ranks))}"
             rest = _what_of_the_rest(epoch)
             if how == "left" and _passes(epoch):
-                told, rest = "the loop stopped", "the stream has no end of its own"
+                taken_up = epoch.key in begun(epoch.view.group).values()
+                told, rest = "the loop stopped", rest if taken_up else "the stream has no end of its own"
             yield epoch.at_loop("note", f"not-whole-{how}", f"{told} after {span}{who}: {rest}")
     unread = [seen for seen in epoch.epoch.ranks.values() if seen.unread]
     if unread:
