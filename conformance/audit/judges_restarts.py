@@ -108,6 +108,8 @@ def _taken_up(view: View, called: str, parts: list[EpochView], first: EpochView,
     if after.came + slack >= (view.expected or 0):
         return _begun_again(called, parts, after, first.came, twice)
     if lost > slack:
+        if parts[0].resumed:
+            return _told(after, _unseen(called, lost))
         missing = both.first(0, 0, 6) if view.facts.get("subset") is None else ()
         more = f" and {samples(twice)} came twice" if twice else ""
         return _skipped(after, f"the restart skipped {samples(lost)} of {called}{more}", parts[-1], lost, missing)
@@ -141,6 +143,8 @@ def _of_a_stream(view: View, called: str, parts: list[EpochView], after: EpochVi
     twice = f" and {samples(found.twice)} came twice" if found.twice else ""
     lacking = f"{samples(found.lost)} of {those} that came whole"
     if found.lost > slack:
+        if parts[0].resumed:
+            return _told(after, _unseen(called, found.lost))
         why = "" if twice else known_epochs.skipped_twice(view, found.lost, sum(part.rows for part in parts))
         if whole.around or why:
             text = f"the restart in {called} skipped {lacking}{twice}{why}"
@@ -151,6 +155,12 @@ def _of_a_stream(view: View, called: str, parts: list[EpochView], after: EpochVi
         return _told(after, f"the restart in {called} went back by {how_far_back(parts[-1], after, found.twice)}")
     few = f", but for {samples(found.lost)}, as many as readers may drop" if found.lost else ""
     return _told(after, f"the restart went on in {called} where the job had ended{few}")
+
+
+def _unseen(called: str, lost: int) -> str:
+    """An epoch whose first part is not in the record: what it had can't be told from what was skipped."""
+    text = f"{samples(lost)} of {called} came neither before the restart nor after it"
+    return f"{text}: skipped, or delivered before the record begins, as that epoch was itself gone on with"
 
 
 def _dataset_epoch(epoch: EpochView) -> object:

@@ -93,3 +93,15 @@ def test_workers_that_each_skip_what_their_rank_had_done_are_named(tmp_path: Pat
     clause, told = said(tmp_path, [[before], [rest, of_workers(parts)]])
     assert "RESUME-1" == clause
     assert "skipped 24 samples of the 60 of an epoch that came whole: each of 3 workers skipped as many as" in told
+
+
+@pytest.mark.parametrize("loader", [{"length": 40, "batch_size": 4}, {**STREAM, "ids": "named"}])
+def test_what_came_before_the_record_is_not_skipped(tmp_path: Path, loader: dict[str, Any]) -> None:
+    """The first start of the record had itself gone on with an epoch."""
+    rest = {**whole(B[4:7], restored=True), "how": "left"}
+    for epochs in ([whole(A), rest], [whole(B[7:]), whole(C)]):
+        start(tmp_path, epochs, **loader)
+    verdict = audited(tmp_path)
+    assert [] == found(verdict)
+    (note,) = [note for note in verdict.groups[0].notes if note.key == "restart"]
+    assert "16 samples of epoch 1 came neither before the restart nor after it: skipped, or delivered" in note.sentence
