@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import lgamma
 
-from conformance.audit.endless import passes
+from conformance.audit.endless import in_order, passes
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
 from conformance.audit.judges_order import has_order, unshuffled
@@ -56,9 +56,7 @@ def _one_order(epoch: EpochView) -> Iterator[Finding]:
 
 def _passes_of(epoch: EpochView, rank: int) -> Passes:
     """What a rank got, cut where its passes end: after all of its part, or where its first sample came again."""
-    rows = epoch.view.group.witnesses.of_epoch(epoch.key)
-    rows = rows[rows[:, 3] == rank]
-    ids = [row[0] for row in sorted(rows.tolist(), key=lambda row: (row[5], row[6]))]
+    ids = in_order(epoch, rank)
     part = len(set(ids))
     # Of a stream that is dealt out to ranks sample by sample, each rank gets others in each pass.
     length = part
