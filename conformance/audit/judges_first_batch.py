@@ -15,7 +15,17 @@ _TIMES = 4
 
 def judge_view(view: View) -> Iterator[Finding]:
     """A note: `next(iter(loader))` begins a new epoch each time, and it may be one batch that is only looked at."""
-    epochs = [epoch for epoch in epochs_of(view) if _one_step(epoch)]
+    starts: dict[int, list[EpochView]] = {}
+    for epoch in epochs_of(view):
+        if _one_step(epoch):
+            starts.setdefault(epoch.key[0], []).append(epoch)
+    # Each start of a job may look once.
+    for epochs in sorted(starts.values(), key=len)[-1:]:
+        yield from _again(view, epochs)
+
+
+def _again(view: View, epochs: list[EpochView]) -> Iterator[Finding]:
+    """The same of one start, whose epochs these are."""
     batches = Counter(_batch(epoch) for epoch in epochs)
     often = sum(times for times in batches.values() if times >= _TIMES)
     if 2 * often <= len(epochs) or not often:

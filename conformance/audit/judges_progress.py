@@ -42,7 +42,8 @@ def in_place(view: View) -> list[EpochView]:
     for epochs in reversed(starts.values()):
         (first, *more) = epochs
         restored = any(seen.facts.get("restored") or seen.facts.get("skipped") for seen in first.ranks.values())
-        if more or first.epoch.whole or restored or (found and not alike(first, found[0])):
+        limited = any(seen.how == "steps" for seen in first.ranks.values())  # watched for so many steps, and no longer
+        if more or first.epoch.whole or limited or restored or (found and not alike(first, found[0])):
             break
         found.insert(0, first)
     evaluates = any(epoch.evaluation for epoch in found)

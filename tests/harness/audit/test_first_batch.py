@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness.audit.jobs import audited, cut, found, job, told, whole
+from tests.harness.audit.jobs import audited, cut, found, job, start, told, whole
 from tests.harness.audit.test_samples import order
 
 A, B, C = (cut(order(40, seed), 4) for seed in range(3))
@@ -50,3 +50,10 @@ def test_one_batch_that_comes_each_time_is_told(
 def test_a_look_at_a_loader_is_not_told_so(tmp_path: Path, epochs: list[dict[str, Any]]) -> None:
     """Nor are batches that differ."""
     assert "first-batch" not in told(audited(job(tmp_path, [epochs], length=40, batch_size=4)))
+
+
+def test_a_look_in_each_start_is_not_told_so(tmp_path: Path) -> None:
+    """A job that is restarted looks again."""
+    for _ in range(5):
+        start(tmp_path, [*first(A), whole(B)], length=40, batch_size=4)
+    assert "first-batch" not in told(audited(tmp_path))

@@ -49,6 +49,7 @@ def test_a_checkpoint_that_was_loaded_is_told(tmp_path: Path) -> None:
         pytest.param([life(4), life(4), [whole(B[:4], how="left")]], id="another-order"),
         pytest.param([life(1), life(1), life(1)], id="a-look-at-a-batch"),
         pytest.param([life(4, no_grad=True)] * 3, id="an-evaluation"),
+        pytest.param([[whole(A[:4], how="steps")]] * 3, id="watched-for-some-steps"),
     ],
 )
 def test_starts_that_get_further_are_not_told_so(tmp_path: Path, of: list[list[dict[str, Any]]]) -> None:
