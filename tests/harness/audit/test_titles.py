@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness.audit.jobs import LINE, audited, cut, start, whole
+from tests.harness.audit.jobs import audited, cut, start, whole
 from tests.harness.audit.test_restarts import A, B, C, begun, starts
 
 
@@ -39,17 +39,3 @@ def test_subsets_that_differ_by_rank_are_counted_together(tmp_path: Path) -> Non
         steps = cut(range(10 * rank, 10 + 11 * rank), 4)
         start(tmp_path, [whole(steps, no_grad=True)], rank, 2, length=40, **part)
     assert "21 different samples, 2 ranks" in audited(tmp_path).groups[0].title
-
-
-def test_loaders_of_one_line_that_look_alike_are_numbered(tmp_path: Path) -> None:
-    """Folds have one line, and one size."""
-    recorder = start(tmp_path, [whole(A)], length=40, close=False, subset_print="fold 0")
-    for fold in range(1, 3):
-        loader = recorder.loader({**LINE, "length": 40, "subset_print": f"fold {fold}"})
-        epoch = recorder.epoch(loader, {})
-        for step in B:
-            recorder.batch(loader, epoch, step)
-        recorder.end_of_epoch(loader, epoch, "whole")
-    recorder.close()
-    title = "DataLoader   40 samples, 1 rank, 1 epoch seen whole, no. {} of the 3 that this line made"
-    assert [title.format(number) for number in (1, 2, 3)] == [group.title for group in audited(tmp_path).groups]
