@@ -18,7 +18,9 @@ def passes(epoch: EpochView) -> float | None:
     """How many passes the ranks made together; None if not all had come before one came again, or it came to an end."""
     if epoch.view.has_own_datasets:
         return None
-    return _passes(epoch, epoch.ranks, epoch.view.expected or epoch.came)
+    length = epoch.view.expected or epoch.came
+    plain = _passes(epoch, epoch.ranks, length)
+    return plain if plain is not None else _padded(epoch, length)
 
 
 def passes_of(epoch: EpochView, rank: int, length: object) -> float | None:
@@ -52,6 +54,31 @@ def _passes(epoch: EpochView, ranks: dict[int, RankSeen], length: int) -> float 
         if (places >= earliest)[again > 0].all():
             return rows / length
     return None
+
+
+def in_order(epoch: EpochView, rank: int) -> list[int]:
+    """What a rank got, in its order; all of it, where all deliveries are kept."""
+    rows = epoch.view.group.witnesses.of_epoch(epoch.key)
+    rows = rows[rows[:, 3] == rank]
+    return [int(each) for each in rows[np.lexsort((rows[:, 6], rows[:, 5])), 0]]
+
+
+def _padded(epoch: EpochView, length: int) -> float | None:
+    """The same where a sampler over ranks pads each pass, so that its first samples come to other ranks at its end."""
+    ranks, facts = epoch.ranks, epoch.view.facts
+    each = -(-length // len(ranks))
+    added = each * len(ranks) - length
+    if not added or facts.get("kind") != "map" or not epoch.view.group.witnesses.keeps_all or epoch.resumed:
+        return None
+    if epoch.key[0] or any(seen.how == "whole" or _within_its_length(seen, length, 1) for seen in ranks.values()):
+        return None
+    size = each - each % epoch.full_batch if facts.get("drop_last") else each
+    came = [in_order(epoch, rank) for rank in ranks]
+    for at in range(0, max(map(len, came)), max(1, size)):
+        one = [id for ids in came for id in ids[at : at + size]]
+        if len(one) - len(set(one)) > added:
+            return None
+    return sum(map(len, came)) / (size * len(ranks)) if size else None
 
 
 def _within_its_length(seen: RankSeen, length: int, ranks: int) -> bool:

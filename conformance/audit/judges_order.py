@@ -43,8 +43,7 @@ def _same_order(view: View) -> Iterator[Finding]:
                 "note", "few-orders", f"{count(common, 'sample')} are too few to tell whether orders differ"
             )
         return
-    unshuffled = view.facts.get("shuffle") is False or view.facts.get("sampler") == "SequentialSampler"
-    if first.evaluation or unshuffled or any(ascending(seen) for seen in first.ranks.values()):
+    if first.evaluation or unshuffled(view) or any(ascending(seen) for seen in first.ranks.values()):
         return
     ranks = f" on {'both' if len(first.ranks) == 2 else 'all'} ranks" if len(first.ranks) > 1 else ""
     which = f"{second.name} came in the order of {first.name}{ranks}"
@@ -52,7 +51,7 @@ def _same_order(view: View) -> Iterator[Finding]:
         which = f"every epoch came in the order of {first.name}{ranks}"
     elif len(same) > 1:
         which = f"{len(same)} of {len(pairs)} epochs came in the order of the one before{ranks}, first {second.name}"
-    if not _has_order(view):
+    if not has_order(view):
         unheard = [(one, other) for one, other in same if _unheard(view, one, other)]
         if unheard:
             yield _kept_copies(*unheard[0], which)
@@ -109,7 +108,12 @@ def _pairs(epochs: list[EpochView]) -> list[tuple[EpochView, EpochView]]:
     return pairs if each_alone and all(alike(one, other) for one, other in pairs) else within
 
 
-def _has_order(view: View) -> bool:
+def unshuffled(view: View) -> bool:
+    """Whether the sampler says that it does not shuffle."""
+    return view.facts.get("shuffle") is False or view.facts.get("sampler") == "SequentialSampler"
+
+
+def has_order(view: View) -> bool:
     """Whether ids are in the order of a dataset that a sampler left: of other loaders nobody promised a shuffle."""
     return view.facts.get("kind") == "map" and view.facts.get("ids", "index") != "content"
 

@@ -1,7 +1,8 @@
 """Restarts: the judges over what one start of a job left over and the next one took up."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from conformance.audit import judges_progress, known_epochs
 from conformance.audit.epochs import EpochView, epochs_of, joined
 from conformance.audit.finding import Finding
 from conformance.audit.orders import alike, differ
@@ -20,11 +21,13 @@ def judge(view: View) -> Iterator[Finding]:
     """Findings over the starts of a run; what is only told has the id "note"."""
     epochs = {epoch.key: epoch for epoch in epochs_of(view)}
     first, taken_up = first_parts(view.group), set(begun(view.group).values())
+    told = {epoch.key for epoch in judges_progress.in_place(view)}
     for before, after in joints(view.group):
         began = first.get(before, before)
         parts = [epochs[key] for key in epochs if first.get(key, key) == began and key <= before]
-        if after not in taken_up:
+        if after not in taken_up and after not in told and not judges_progress.of_nothing(epochs[after]):
             yield from _joint(view, parts, epochs[after])
+    yield from judges_progress.judge(view)
     yield from _begun_elsewhere(list(epochs.values()))
 
 
@@ -56,8 +59,10 @@ def _joint(view: View, parts: list[EpochView], after: EpochView) -> Iterator[Fin
         yield _told(after, f"the restart in {called} can't be judged: several samples have one name")
         return
     first = joined(view, parts)
-    if view.by_content or view.expected is None or not (first.epoch.counts.total and after.epoch.counts.total):
-        yield _told(after, f"the restart in {called} can't be judged: how many samples it has is not known")
+    if not after.epoch.whole and not parts[0].resumed and alike(parts[0], after):
+        yield _told(after, f"the restart began {called} again in the same order, and did not come to its end")
+    elif view.by_content or view.expected is None or not (first.epoch.counts.total and after.epoch.counts.total):
+        yield _of_a_stream(view, called, parts, after)
     elif not after.epoch.whole or set(after.ranks) != set(before.ranks) or not view.complete:
         yield _told(after, f"too little seen to tell what the restart in {called} skipped")
     elif said is not None and now is not None and now != said:
@@ -106,12 +111,65 @@ def _taken_up(view: View, called: str, parts: list[EpochView], first: EpochView,
     if after.came + slack >= (view.expected or 0):
         return _begun_again(called, parts, after, first.came, twice)
     if lost > slack:
-        missing = both.first(0, 0, 6) if view.facts.get("subset") is None else []
+        if parts[0].resumed:
+            return _told(after, _unseen(called, lost))
+        missing = both.first(0, 0, 6) if view.facts.get("subset") is None else ()
         more = f" and {samples(twice)} came twice" if twice else ""
         return _skipped(after, f"the restart skipped {samples(lost)} of {called}{more}", parts[-1], lost, missing)
     if twice:
         return _told(after, f"the restart in {called} went back by {how_far_back(parts[-1], after, twice)}")
     return _told(after, f"the restart went on in {called} where the job had ended")
+
+
+def _of_a_stream(view: View, called: str, parts: list[EpochView], after: EpochView) -> Finding:
+    """How many samples the epoch has was not told: those that were read whole may tell it."""
+    whole, before = known_epochs.known(view, parts, after), joined(view, parts)
+    came = f"{samples(sum(part.rows for part in parts))} came before it, and {after.rows:,} after"
+    if whole is None:
+        if alike(parts[0], after) and not parts[0].resumed:
+            return _begun_again(called, parts, after, before.came, before.came)
+        text = f"the restart in {called} can't be judged: how many samples it has is not known ({came})"
+        return _told(after, text)
+    if not after.epoch.whole or set(after.ranks) != set(parts[-1].ranks) or not view.complete:
+        return _told(after, f"too little seen to tell what the restart in {called} skipped")
+    said, now = _dataset_epoch(parts[-1]), _dataset_epoch(after)
+    if said != now:
+        text = f"the restart read epoch {now}, its dataset says, where the job had ended in epoch {said}"
+        return _told(after, f"{text}: what was left of that did not come there ({came})")
+    found, slack = known_epochs.compared(view, whole, parts, after), known_epochs.slack(after)
+    those = f"the {len(whole.ids):,} of {'an epoch' if whole.epochs == 1 else f'each of {whole.epochs} epochs'}"
+    if found.others > slack:
+        text = f"{samples(found.others)} of it are not among {those} that came whole"
+        return _told(after, f"the restart in {called} can't be judged: {text} ({came})")
+    if found.after + slack >= len(whole.ids):
+        return _begun_again(called, parts, after, before.came, found.twice)
+    twice = f" and {samples(found.twice)} came twice" if found.twice else ""
+    lacking = f"{samples(found.lost)} of {those} that came whole"
+    if found.lost > slack:
+        if parts[0].resumed:
+            return _told(after, _unseen(called, found.lost))
+        why = "" if twice else known_epochs.skipped_twice(view, found.lost, sum(part.rows for part in parts))
+        if whole.around or why:
+            text = f"the restart in {called} skipped {lacking}{twice}{why}"
+            return _skipped(after, text, parts[-1], found.lost, found.missing)
+        text = f"{lacking} came neither before the restart in {called} nor after it{twice}"
+        return _told(after, f"{text}: they were skipped, unless that epoch is meant to have fewer")
+    if found.twice:
+        return _told(after, f"the restart in {called} went back by {how_far_back(parts[-1], after, found.twice)}")
+    few = f", but for {samples(found.lost)}, as many as readers may drop" if found.lost else ""
+    return _told(after, f"the restart went on in {called} where the job had ended{few}")
+
+
+def _unseen(called: str, lost: int) -> str:
+    """An epoch whose first part is not in the record: what it had can't be told from what was skipped."""
+    text = f"{samples(lost)} of {called} came neither before the restart nor after it"
+    return f"{text}: skipped, or delivered before the record begins, as that epoch was itself gone on with"
+
+
+def _dataset_epoch(epoch: EpochView) -> object:
+    """The epoch as the dataset or the sampler says it."""
+    told = next(iter(epoch.ranks.values())).facts
+    return told.get("dataset_epoch", told.get("set_epoch"))
 
 
 def _begun_again(called: str, parts: list[EpochView], after: EpochView, came: int, twice: int) -> Finding:
@@ -173,7 +231,7 @@ def _skipped(
     text: str,
     before: EpochView,
     lost: int = 0,
-    missing: list[int] | None = None,
+    missing: Sequence[object] = (),
     advice: str = _STORE,
 ) -> Finding:
     excerpt: tuple[str, ...] = (_steps(before),)

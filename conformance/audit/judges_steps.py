@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from math import ceil
 
 from conformance.audit import uneven
+from conformance.audit.endless import passes
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
 from conformance.audit.judges_names import by_field, in_both
@@ -60,7 +62,8 @@ def _sizes(epoch: EpochView) -> Iterator[Finding]:
     for rank, seen in epoch.ranks.items():
         larger = {each: number for each, number in seen.sizes.items() if each > size}
         smaller = {each: number for each, number in seen.sizes.items() if 0 < each < size}
-        allowed = 0 if epoch.view.facts.get("drop_last") else _last_ones(epoch, seen)
+        # Each pass of an endless stream may end with a smaller one.
+        allowed = 0 if epoch.view.facts.get("drop_last") else _last_ones(epoch, seen) * max(1, ceil(_passes(epoch)))
         if larger:
             yield _size(epoch, rank, "BATCH-1", larger, size, "and no batch may hold more")
             return
@@ -76,6 +79,11 @@ def _sizes(epoch: EpochView) -> Iterator[Finding]:
             )
             yield _size(epoch, rank, "BATCH-2", smaller, size, why)
             return
+
+
+def _passes(epoch: EpochView) -> float:
+    """How many passes of an endless stream came; 0 if it is none, or if nothing came again."""
+    return (passes(epoch) or 0) if epoch.again else 0
 
 
 def _last_ones(epoch: EpochView, seen: RankSeen) -> int:
@@ -172,7 +180,11 @@ def _not_to_the_end(epoch: EpochView) -> Iterator[Finding]:
             steps = sorted({seen.steps for seen in ranks.values()})
             span = count(steps[0], "step") if len(steps) == 1 else f"{steps[0]} to {steps[-1]} steps"
             who = "" if len(ranks) == len(epoch.epoch.ranks) else f" on {ranks_of(epoch, list(ranks))}"
-            yield epoch.at_loop("note", f"not-whole-{how}", f"{told} after {span}{who}: {_what_of_the_rest(epoch)}")
+            rest = _what_of_the_rest(epoch)
+            if how == "left" and _passes(epoch):
+                taken_up = epoch.key in begun(epoch.view.group).values()
+                told, rest = "the loop stopped", rest if taken_up else "the stream has no end of its own"
+            yield epoch.at_loop("note", f"not-whole-{how}", f"{told} after {span}{who}: {rest}")
     unread = [seen for seen in epoch.epoch.ranks.values() if seen.unread]
     if unread:
         number = sum(seen.unread for seen in unread)

@@ -15,7 +15,7 @@ _ADVICE = "split once, alike on every rank: random_split(..., generator=torch.Ge
 
 def judge(epoch: EpochView) -> Iterator[Finding]:
     """Findings of one epoch whose ranks have different subsets of one dataset; none where each has a part of it."""
-    if epoch.view.by_content or not _differ(epoch.view) or not epoch.epoch.whole:
+    if epoch.view.by_content or not differ(epoch.view) or not epoch.epoch.whole:
         return
     readers = epoch.again > 0 and not epoch.repeats.within_a_rank
     lost = _lost(epoch)
@@ -37,12 +37,12 @@ def judge_view(view: View) -> Iterator[Finding]:
         return
     for key, group in sorted(view.summary.groups.items()):
         other = View(key, group, view.summary, view.same)
-        if not _one_dataset(view, other) or not _differ(other) or other.evaluates or looked_at(other):
+        if not one_dataset(view, other) or not differ(other) or other.evaluates or looked_at(other):
             continue
         if not any(_shared(epoch) for epoch in (*epochs_of(view), *epochs_of(other))):
             continue
-        evaluated = _came(view)
-        shared = evaluated.in_both(_came(other))
+        evaluated = came_of(view)
+        shared = evaluated.in_both(came_of(other))
         if shared:
             many = sum(number for times, number in evaluated.histogram().items() if times)
             which = f"{', '.join(map(str, shared[:3]))}{', ...' if len(shared) > 3 else ''}"
@@ -58,7 +58,7 @@ def _found(epoch: EpochView, clause: str, text: str) -> Finding:
     )
 
 
-def _differ(view: View) -> bool:
+def differ(view: View) -> bool:
     """Whether it is known of each rank which subset of one dataset it has, and they are not one."""
     prints = [view.group.loaders.get(rank, {}).get("subset_print") for rank in view.ranks]
     return min(view.ranks) >= 0 and None not in prints and len(set(prints)) > 1 and not view.has_own_datasets
@@ -82,12 +82,13 @@ def _lost(epoch: EpochView) -> str:
     return f"{length - epoch.came:,} of the dataset's {length:,} to none"
 
 
-def _one_dataset(view: View, other: View) -> bool:
+def one_dataset(view: View, other: View) -> bool:
+    """Whether two loaders read one dataset."""
     names = ("dataset", "dataset_print", "length")
     return view.key != other.key and all(view.facts.get(name) == other.facts.get(name) for name in names)
 
 
-def _came(view: View) -> Counts:
+def came_of(view: View) -> Counts:
     """How often each sample came, over all epochs."""
     whole = Counts()
     for epoch in epochs_of(view):

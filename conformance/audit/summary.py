@@ -39,6 +39,7 @@ class Process:
     lost: list[str] = field(default_factory=list)
     has_epochs: bool = False
     unnamed: list[str] = field(default_factory=list)  # why it could not tell who samples are
+    ended: str = ""  # how it is known that it writes no more, as words
 
 
 @dataclass

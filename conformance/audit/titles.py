@@ -49,10 +49,12 @@ def _epochs(view: View) -> list[str]:
     epochs = list(by_epoch(view).values())
     if not epochs:
         return ["no epoch"]
-    whole = sum(len(parts) == 1 and parts[0].epoch.whole for parts in epochs)
+    empty = sum(len(parts) == 1 and parts[0].epoch.whole and not parts[0].rows for parts in epochs)
+    whole = sum(len(parts) == 1 and parts[0].epoch.whole for parts in epochs) - empty
     over = sum(len(parts) > 1 for parts in epochs)
     several = "a restart" if max(map(len, epochs)) < 3 else "restarts"
-    kinds = ((whole, "seen whole"), (over, f"over {several}"), (len(epochs) - whole - over, "in part"))
+    part = len(epochs) - whole - over - empty
+    kinds = ((whole, "seen whole"), (over, f"over {several}"), (part, "in part"), (empty, "without a sample"))
     told = [(number, words) for number, words in kinds if number]
     (number, words), *others = told
     seen = "seen " if words == "in part" else ""

@@ -5,8 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from conformance.audit import (
+    judges_empty,
+    judges_first_batch,
     judges_names,
     judges_order,
+    judges_passes,
     judges_random,
     judges_restarts,
     judges_samples,
@@ -15,6 +18,8 @@ from conformance.audit import (
     judges_steps,
     judges_streams,
     judges_subsets,
+    judges_uncovered,
+    record_notes,
     replicas,
 )
 from conformance.audit.epochs import EpochView, epochs_of
@@ -22,12 +27,9 @@ from conformance.audit.finding import Finding
 from conformance.audit.gather import Progress, gather
 from conformance.audit.never_came import over_epochs
 from conformance.audit.resumed import first_parts
-from conformance.audit.summary import GroupKey, Process, Summary
+from conformance.audit.summary import GroupKey, Summary
 from conformance.audit.titles import title
 from conformance.audit.view import Replicas, View
-from conformance.audit.words import listed
-from conformance.records.frames import NOT_CLOSED
-from conformance.trial.words import count
 
 EXIT_NOTHING_FOUND, EXIT_FINDINGS, EXIT_USAGE, EXIT_NOTHING_RECORDED = 0, 1, 2, 3
 NOTE = "note"
@@ -109,10 +111,10 @@ def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict
     """The verdict over a summary."""
     same = replicas.in_force(summary, same_data)
     views = [View(key, summary.groups[key], summary, same) for key in sorted(summary.groups)]
-    groups = tuple(_judged(view) for view in views)
+    groups = _told_apart([_judged(view) for view in views])
     unnamed = tuple(sorted({why for process in summary.processes for why in process.unnamed}))
     unknown = replicas.unknown(summary, same_data)
-    about = (*([unknown] if unknown else replicas.told(summary, same_data)), *_about_the_record(summary))
+    about = (*([unknown] if unknown else replicas.told(summary, same_data)), *record_notes.about(summary))
     notes = (*(f"samples can't be identified: {why}" for why in unnamed), *about)
     read = [view.facts for view in views if view.group.epochs]
     by_index = any(facts.get("kind") == "map" and facts.get("ids", "index") == "index" for facts in read)
@@ -123,11 +125,15 @@ def _judged(view: View) -> Judged:
     found: list[Finding] = []
     epochs = epochs_of(view)
     found += over_epochs(view, _merged(view, _one_cause(epochs, [_of_epoch(epoch) for epoch in epochs])))
+    found += judges_empty.judge_view(view)
+    found += judges_first_batch.judge_view(view)
     found += judges_order.judge(view)
+    found += judges_passes.judge_view(view)
     found += judges_random.judge(view)
     found += judges_restarts.judge(view)
     found += judges_steps.judge_view(view)
     found += judges_subsets.judge_view(view)
+    found += judges_uncovered.judge_view(view)
     found += judges_splits.judge_view(view)
     found += judges_names.judge_view(view)
     found += judges_streams.judge_view(view)
@@ -141,6 +147,21 @@ def _judged(view: View) -> Judged:
         tuple(findings),
         tuple(each for each in found if each.id == NOTE),
         not view.group.epochs,
+    )
+
+
+def _told_apart(groups: Sequence[Judged]) -> tuple[Judged, ...]:
+    """The loaders, where one line made several that look alike each with its number."""
+    lines: dict[tuple[str, int], list[Judged]] = {}
+    for group in groups:
+        lines.setdefault((group.file, group.line), []).append(group)
+    alike = {line for line, some in lines.items() if len({each.title for each in some}) < len(some)}
+    return tuple(
+        replace(group, title=f"{group.title}, no. {here.index(group) + 1} of the {len(here)} that this line made")
+        if (group.file, group.line) in alike
+        else group
+        for group in groups
+        for here in [lines[group.file, group.line]]
     )
 
 
@@ -193,52 +214,3 @@ def _once(view: View, same: list[Finding]) -> Finding:
         where += "" if alike else f" (here {view.epoch_name(keys[0])})"
     head, colon, tail = first.sentence.partition(":")
     return replace(first, sentence=f"{head}{where}{colon}{tail}", epochs=keys)
-
-
-def _about_the_record(summary: Summary) -> Iterable[str]:
-    """What may be missing from a record, and ranks that never came."""
-    job = [process for process in summary.processes if process.has_epochs]
-    ranks = sorted({process.rank for process in job if process.rank >= 0})
-    told = [process.facts.get("world_size") for process in summary.processes]
-    world = max((number for number in told if isinstance(number, int)), default=0)
-    came = {process.facts.get("rank") for process in summary.processes} - {None}
-    if world > len(came) and came:
-        lacking = sorted(set(range(world)) - {rank for rank in came if isinstance(rank, int)})
-        many = count(len(came), "rank")
-        yield f"WORLD_SIZE said {world}, and {many} came: nothing is known of rank {listed(lacking)}"
-    elif world > len(ranks) > 0:
-        lacking = sorted(set(range(world)) - set(ranks))
-        yield f"rank {listed(lacking)} came, and iterated no loader that was recorded"
-    for state, one, several in (
-        ("cut", "was cut, or is still being written", "were cut, or are still being written"),
-        ("corrupt", "is corrupt", "are corrupt"),
-    ):
-        files = [each for each in summary.processes if each.state == state and _matters(each)]
-        if files:
-            names = listed([_whose(each) for each in files], 3)
-            whose = f"record of {names} {one}" if len(files) == 1 else f"records of {names} {several}"
-            yield f"the {whose} ({_why(files)}): what came after that is not judged"
-    for each in [each for each in summary.processes if each.lost][:1]:
-        yield f"{_whose(each)} could not write all of its record ({each.lost[0]})"
-    for limit in summary.limits:
-        words = ", ".join(f"{value:g} {name}" for name, value in limit.items() if name in ("steps", "seconds"))
-        yield f"the run was limited{f' to {words}' if words else ''}: what comes later is not judged"
-
-
-def _why(files: Sequence[Process]) -> str:
-    """Why these files have no clean end."""
-    why = files[0].why
-    if len(files) == 1:
-        return why
-    if all(each.why == NOT_CLOSED for each in files):
-        return NOT_CLOSED.replace("it has", "they have")
-    return f"that of {_whose(files[0])}: {why}"
-
-
-def _matters(process: Process) -> bool:
-    # A worker is ended by its loader, mostly: only its deliveries would be missed, and those are told.
-    return process.has_epochs or "closing frame" not in process.why
-
-
-def _whose(process: Process) -> str:
-    return f"rank {process.rank}" if process.rank >= 0 else process.token

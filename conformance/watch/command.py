@@ -12,6 +12,7 @@ from conformance.records.names import NoIdentity
 from conformance.watch.folder import Foreign, prepare, said, tidy
 from conformance.watch.launch import NOT_FOUND, Ended, NoProgram, run
 from conformance.watch.options import Options, environment
+from conformance.watch.over import how_ended
 from conformance.watch.preflight import check_accepted, check_identify
 from conformance.watch.unseen import unseen
 from conformance.watch.verdicts import report, verdict_of
@@ -81,8 +82,10 @@ def watch(given: argparse.Namespace) -> int:
 
 
 def _judged(folder: Path, job: list[str], ended: Ended, given: argparse.Namespace) -> int:
-    verdict, stale = verdict_of(folder, given.same_data, ended.stopped, given.html)
-    first = list(unseen(job, list(said(folder))))
+    heard = list(said(folder))
+    over = how_ended(heard, ended)
+    verdict, stale = verdict_of(folder, given.same_data, ended.stopped, given.html, over)
+    first = list(unseen(job, heard))
     if ended.forced:
         first.append(f"The job was ended by a signal: {ended.forced}. It may hang: where, its findings may say.")
     # The job's own output is its own: the report is beside it.

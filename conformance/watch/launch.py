@@ -24,12 +24,13 @@ NOT_FOUND = 127
 @dataclass(frozen=True)
 class Ended:
     """How the job ended: as a shell tells it; whether it was stopped because enough was seen; and why it was ended by a
-    signal, if it had to be.
+    signal, if it had to be. `pid` is that of the command.
     """
 
     code: int
     stopped: bool
     forced: str = ""
+    pid: int = 0
 
 
 class NoProgram(OSError):
@@ -47,7 +48,7 @@ def run(words: Sequence[str], environment: Mapping[str, str], folder: Path, dead
         raise NoProgram(f"{words[0]} can't be run: {error.strerror}") from error
     with _signals(job):
         code, forced = _waited(job, folder, deadline)
-    return Ended(128 - code if code < 0 else code, stopped(folder) or bool(forced), forced)
+    return Ended(128 - code if code < 0 else code, stopped(folder) or bool(forced), forced, job.pid)
 
 
 def _waited(job: "subprocess.Popen[bytes]", folder: Path, deadline: float | None) -> tuple[int, str]:

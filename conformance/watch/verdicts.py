@@ -1,8 +1,9 @@
 """From a record to what is shown: decides what of the verdict is accepted, and what the report begins with."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from conformance.audit.accepted import Unfit
 from conformance.audit.accepting import accepting
@@ -11,19 +12,25 @@ from conformance.audit.page import write_page
 from conformance.audit.summary import GroupKey, Summary
 from conformance.audit.text import shown
 from conformance.audit.verdict import Verdict, judged
+from conformance.watch.over import mark
 
 SameData = Sequence[Sequence[int]]
 
 
 def verdict_of(
-    folder: Path, same_data: SameData = (), limited: bool = False, html: Path | None = None
+    folder: Path,
+    same_data: SameData = (),
+    limited: bool = False,
+    html: Path | None = None,
+    over: Mapping[int, str] = MappingProxyType({}),
 ) -> tuple[Verdict, list[str]]:
     """The verdict over a record, without what is accepted; and what is said of the acceptances, and where the page is.
 
-    `limited`: the job was stopped, so that what was not found may be there. If pyproject.toml can't be read, nothing is
-    accepted, and that is said: a job has run for this verdict.
+    `over`: which processes have ended, and how. `limited`: the job was stopped, so that what was not found may be
+    there. If pyproject.toml can't be read, nothing is accepted, and that is said: a job has run for this verdict.
     """
     summary = gather(folder)
+    mark(summary, over)
     verdict = judged(summary, same_data)
     try:
         verdict, told = accepting(verdict, limited)

@@ -153,3 +153,21 @@ def test_what_comes_again_within_one_pass_that_len_tells_is_found(
     steps = first(forever(40), 10, 4)
     steps[9][3] = steps[0][0]
     assert expected == found(audited(job(tmp_path, [[whole(steps, how="left", steps=said)]], length=40)))
+
+
+def padded(n: int, rank: int, ranks: int, wrong: int = 0) -> Stream:
+    """A rank's share of passes that are padded by their first samples, as torch's sampler over ranks does."""
+    for number in itertools.count():
+        one = order(n, number)
+        one[n - wrong :] = one[:wrong]
+        yield from (one + one[: -n % ranks])[rank::ranks]
+
+
+@pytest.mark.parametrize(("ranks", "n"), [(2, 75), (3, 40), (4, 37)])
+@pytest.mark.parametrize("steps", [11, 19, 20, 21, 45])
+def test_passes_that_are_padded_are_no_finding(tmp_path: Path, ranks: int, n: int, steps: int) -> None:
+    """The padding comes again in its pass; what else comes again there is found."""
+    for wrong in (0, 5):
+        streams = [padded(n, rank, ranks, wrong) for rank in range(ranks)]
+        verdict = audited(stopped(tmp_path / str(wrong), streams, steps, 4, n, replicas=ranks))
+        assert ([("PART-1", "again")] if wrong else []) == found(verdict)

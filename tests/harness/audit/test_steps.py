@@ -183,7 +183,8 @@ def test_ranks_that_never_came_are_the_first_line(tmp_path: Path) -> None:
     start(tmp_path, [whole(EVEN[1])], 1, 3, length=32)
     verdict = audited(tmp_path)
     assert [] == found(verdict)
-    assert "WORLD_SIZE said 3, and 2 ranks came: nothing is known of rank 2" == verdict.notes[0]
+    told_of = "WORLD_SIZE said 3, and 2 ranks came: nothing is known of rank 2: if other nodes have records of theirs, "
+    assert f"{told_of}audit all of them together, in one folder" == verdict.notes[0]
 
 
 def test_a_loader_that_is_never_iterated_is_told(tmp_path: Path) -> None:

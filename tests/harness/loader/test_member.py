@@ -340,7 +340,7 @@ def test_ranks_that_resume_from_one_state_share_no_folder(tmp_path: Path) -> Non
     folders = []
 
     class Resumed(plain_loader.PlainLoader):
-        """Says where it may write, and begins anew whatever the state."""
+        """Says where it may write, and begins again whatever the state."""
 
         def load_state_dict(self, state: Any) -> None:
             folders.append(Path(self.request.workdir))

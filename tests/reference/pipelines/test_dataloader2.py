@@ -75,7 +75,7 @@ def test_a_shuffle_after_sharding_differs_in_each_worker() -> None:
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_seed_fixes_all_epochs_that_follow(workers: int) -> None:
-    """PIPE-5: each has another order, and saying the seed again begins anew."""
+    """PIPE-5: each has another order, and saying the seed again begins again."""
     with over_workers(filtered(numbers(20)), workers) as loader:
         loader.seed(7)
         first = [list(loader) for _ in range(3)]

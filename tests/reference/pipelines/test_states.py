@@ -91,7 +91,7 @@ def test_an_epoch_without_a_seed_goes_on() -> None:
 
 @pytest.mark.parametrize(("seed", "goes_on"), [(3, True), (4, False)])
 def test_saying_the_seed_of_the_epoch_again_does_not_undo_it(seed: int, goes_on: bool) -> None:
-    """A loop says `seed(epoch)` in every epoch, also in the one that was stopped; another seed begins anew."""
+    """A loop says `seed(epoch)` in every epoch, also in the one that was stopped; another seed begins again."""
     with DataLoader2(filtered(numbers(COUNT))) as loader, DataLoader2(filtered(numbers(COUNT))) as again:
         loader.seed(3)
         before = some(loader, 5)
