@@ -163,7 +163,8 @@ def _hooked_early(claims: Claims) -> Iterator[Scenario]:
         # What a fourth epoch begins with is as if it had been done in the first.
         load_indefinitely="load_indefinitely" not in claims.hooks,
     )
-    words = [("collated", "collate_fn", 0), *((word, hook, 0) for word, hook in samplers.HOOKS.items())]
+    # Not the batches of a user's own, which differ in size: a buffer may have room for full steps alone.
+    words = [("collated", "collate_fn", 0), ("sampler", "sampler", 0)]
     if claims.workers:
         words += [("begun", "worker_init_fn", 2), ("collated", "collate_fn", 2)]
     for word, hook, num_workers in words:

@@ -1,7 +1,10 @@
 """Hooks that a request hands over: they note that they were called, or break where the drawn fault is."""
 
 import os
+import sys
 from typing import Any
+
+import numpy as np
 
 from conformance.loader.datasets import FIRST_SAMPLE
 from conformance.loader.errors import broken
@@ -11,15 +14,20 @@ from conformance.trial.words import place_of
 
 
 class NotingCollate:
-    """A collate function that gives a plain list, and notes that it was called."""
+    """A collate function that gives a plain list, or one array of numbers, and notes that it was called."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: Watch, stacks: bool = False) -> None:
         self.watch = watch
+        self.stacks = stacks
 
-    def __call__(self, samples: list[Any]) -> list[Any]:
-        """The samples as they are."""
-        append(self.watch.log, {"collated": [int(sample) - FIRST_SAMPLE for sample in samples]})
-        return samples
+    def __call__(self, samples: list[Any]) -> Any:
+        """The samples as they are; where they are stacked, as a tensor of torch if that is loaded."""
+        values = [int(sample) for sample in samples]
+        append(self.watch.log, {"collated": [value - FIRST_SAMPLE for value in values]})
+        if not self.stacks:
+            return samples
+        array = np.asarray(values, dtype=np.int64)
+        return sys.modules["torch"].from_numpy(array) if "torch" in sys.modules else array
 
 
 class NotingInitialiser:

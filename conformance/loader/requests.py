@@ -48,7 +48,8 @@ def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
     if scenario.fault.startswith("init"):
         given["worker_init_fn"] = hooks.BreakingInitialiser(watch)
     if "collated" in scenario.words:
-        given["collate_fn"] = hooks.NotingCollate(watch)
+        # What reads ahead may have room for numbers alone.
+        given["collate_fn"] = hooks.NotingCollate(watch, stacks=scenario.asynchronous)
     if "strict" in scenario.words:
         given["collate_fn"] = hooks.StrictCollate()
     if "initialised" in scenario.words or ("begun" in scenario.words and scenario.conduct == "hooked"):
