@@ -40,6 +40,10 @@ def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
     folder = os.path.join(workdir, "-".join(filter(None, contents)))
     os.makedirs(folder, exist_ok=True)
     arguments = arguments_of(scenario, task.rank)
+    if generators.WORD in scenario.words:
+        arguments[generators.HOOK] = generators.handed_over()
+    if "batches" in scenario.words and scenario.saves:
+        arguments["batch_sampler"] = samplers.SteadyBatches(scenario.samples)
     if watch is None:
         return Request(dataset=datasets.MapDataset(scenario.samples), workdir=folder, **arguments)
     given = hooks_of(scenario, task.starting)
@@ -56,10 +60,8 @@ def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
         given["worker_init_fn"] = hooks.NotingInitialiser(watch)
     if "sampler" in scenario.words:
         given["sampler"] = samplers.PassingSampler(watch.folder, scenario.samples)
-    if "batches" in scenario.words:
+    if "batches" in scenario.words and not scenario.saves:
         given["batch_sampler"] = samplers.PassingBatches(watch.folder, scenario.samples)
-    if generators.WORD in scenario.words:
-        given[generators.HOOK] = generators.handed_over()
     dataset = watched(scenario.dataset, scenario.samples, watch)
     return Request(dataset=dataset, workdir=folder, **{**arguments, **given})
 

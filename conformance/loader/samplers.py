@@ -6,7 +6,7 @@ iterate a sampler in another process.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count as numbers
 from itertools import islice
 
@@ -29,8 +29,11 @@ def order_of(samples: int, number: int) -> list[int]:
 
 def batches_of(samples: int, number: int) -> list[list[int]]:
     """The batches of one pass, of several sizes."""
-    order = iter(order_of(samples, number))
-    sizes = (_SIZES[at % len(_SIZES)] for at in numbers())
+    return _cut(order_of(samples, number))
+
+
+def _cut(indices: Iterable[int]) -> list[list[int]]:
+    order, sizes = iter(indices), (_SIZES[at % len(_SIZES)] for at in numbers())
     return list(iter(lambda: list(islice(order, next(sizes))), []))
 
 
@@ -56,6 +59,19 @@ class PassingBatches(PassingSampler):
 
     def __iter__(self) -> Iterator[list[int]]:  # type: ignore[override]
         return iter(batches_of(self.samples, _begun(self.folder)))
+
+
+class SteadyBatches:
+    """A batch sampler whose passes are all alike, in any process: each sample once, in batches of several sizes."""
+
+    def __init__(self, samples: int) -> None:
+        self.samples = samples
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return iter(_cut(range(self.samples)))
 
 
 def _begun(folder: str) -> int:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from conformance.contract import Claims
 from conformance.loader.judging import remainder
 from conformance.loader.scenario import Scenario, Style, simpler
+from conformance.restarts.drawn_hooks import each_with_hooks
 from conformance.trial.tiers import Tier
 
 _PLAIN = ("",) * 8
@@ -149,6 +150,8 @@ def each_restart(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                 yield from _of(word, Scenario(7, batch_size=2, epochs=2, dataset=style, details=word), claims)
         if tier.name != "quick":
             yield from _unsmall(style, claims)
+    if tier.name != "quick":
+        yield from each_with_hooks(claims)
     if tier.name != "quick" and claims.elastic:
         yield from _elastic_twice(claims)
 

@@ -59,8 +59,12 @@ def place_in_epoch(scenario: Scenario, rank: RankRun) -> str:
 
 def words_of(scenario: Scenario) -> set[str]:
     """What else is done with the state."""
-    # What the consumer did or asked before, and whether set_epoch() comes before the state, after it or never, is free.
-    return set(scenario.details.split("+")) - {"", "inside", "broken", "unset", "asked"}
+    return set(scenario.details.split("+")) - {"", *_FREE}
+
+
+# What the consumer did or asked before, whether set_epoch() comes before the state, after it or never, and what of the
+# user's own decides the steps.
+_FREE = ("inside", "broken", "unset", "asked", "batches", "generator")
 
 
 def failed_to_read(run: Run) -> bool:

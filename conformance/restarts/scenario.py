@@ -11,6 +11,8 @@ SAVE = {
     "unbegun": "before iter()",
     "inside": "loaded after set_epoch()",
     "broken": "the epoch before it left after a step",
+    "batches": "of a batch sampler of the user's own",
+    "generator": "with a generator of the user's own",
     "failed": "when the next step had raised an error",
     "asked": "len() and repr() asked for before it",
     "twice": "and once more at once",

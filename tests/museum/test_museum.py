@@ -18,6 +18,7 @@ from tests.known_bad.loops_stopped import CORRECT_STOPPED_LOOPS
 from tests.known_bad.mixing import CORRECT_MIXING
 from tests.known_bad.pool import CORRECT_POOLS
 from tests.known_bad.resuming import CORRECT_RESUMING
+from tests.known_bad.resuming_hooks import Handed
 from tests.known_bad.samplers import Sampled
 from tests.known_bad.streams import CORRECT_STREAMING
 from tests.known_bad.subsets import CORRECT_OF_SUBSETS
@@ -71,7 +72,7 @@ def _name(loader: type[Correct]) -> str:
     deep_where(
         lambda loader: loader.__name__ not in _ALWAYS_JUDGED,
         [
-            *(*CORRECT, *CORRECT_POOLS, Sampled, *CORRECT_AHEAD, *CORRECT_RESUMING),
+            *(*CORRECT, *CORRECT_POOLS, Sampled, *CORRECT_AHEAD, *CORRECT_RESUMING, Handed),
             *(
                 *CORRECT_EQUAL,
                 *CORRECT_DRAWING,
