@@ -117,7 +117,7 @@ class ShufflesByWhatTheProcessDrew(Stopping):
     clause = "RESUME-1"
     smallest = "n2,w1,b1,keep,shuffle,e3,save@1"
     report = "huggingface/accelerate#2823"
-    related = ("RESUME-2", "RESUME-3", "RESUME-4", "RESUME-7")
+    related = ("RESUME-2", "RESUME-3", "RESUME-4")
 
     def shuffled(self, order: list[int], generator: Random) -> list[int]:
         """The order, shuffled by the global generator as it stood when the first order was drawn."""
