@@ -11,7 +11,7 @@ class PreloadsBeforeItsHooks(BadAhead):
     """The base class preloads in its constructor, before the collate function is taken over. (No public report.)"""
 
     claims, families = dict(PLAIN, hooks=("collate_fn", "early_preload", "load_indefinitely")), LIFE
-    clause, smallest = "WORK-18", "n1,w1,b1,keep,e3,async,early,hooked,with=collated"
+    clause, smallest = "WORK-18", "n1,w1,b1,keep,async,early,hooked,with=collated"
     collating: Any = None
 
     def __init__(self, request: Any) -> None:
@@ -20,3 +20,6 @@ class PreloadsBeforeItsHooks(BadAhead):
 
     def collate(self, samples: list[Any]) -> Any:
         return self.collating(samples) if self.collating else samples
+
+    def at_the_end(self, epoch: int) -> None:
+        """Begin no epoch early, whose calls would stand for those of the first one, or not, as threads run."""
