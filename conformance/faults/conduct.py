@@ -43,19 +43,12 @@ def _begin(reader: Reader, number: int, epochs: list[Epoch]) -> Pass | None:
         return None
 
 
-def _one_step(reader: Reader, begun: Pass) -> None:
-    try:
-        reader.step(begun)
-    except Stopped as stopped:
-        begun.failure = stopped.failure
-
-
 def _all_steps(reader: Reader, begun: Pass) -> None:
     """All steps, and never the end: as many as there are without a rest."""
     most = begun.length if isinstance(begun.length, int) else 1
     while len(begun.steps) < most and not begun.failure:
         before = len(begun.steps)
-        _one_step(reader, begun)
+        reader.tolerant_step(begun)
         if len(begun.steps) == before:
             return
 
@@ -72,8 +65,8 @@ _LEAVING = ("begun", "left", "last")
 _WORDS: Mapping[str, Callable[[Reader, Pass], object]] = {
     "": Reader.tolerant_rest,
     "begun": lambda reader, begun: None,
-    "left": _one_step,
-    "held": _one_step,
+    "left": Reader.tolerant_step,
+    "held": Reader.tolerant_step,
     "last": _all_steps,
     "beyond": _beyond,
     "failed": Reader.tolerant_rest,

@@ -1,7 +1,6 @@
 """A pass over a user's sampler that does not come to its end at once: decides how its epoch is read, and the others."""
 
-from conformance.loader.reading import Pass, Reader
-from conformance.processes.calls import Stopped
+from conformance.loader.reading import Reader
 from conformance.trace import Epoch
 
 # What becomes of the first epoch.
@@ -19,26 +18,10 @@ def read(reader: Reader, words: list[str], numbers: tuple[int, ...], epochs: lis
     if "failed" in words:
         reader.tolerant_rest(begun)
     else:
-        _one_step(reader, begun)
+        reader.tolerant_step(begun)
     epochs.append(begun.epoch(left="left" in words))
     held = begun if "held" in words and not begun.failure else None
     del begun
-    for number in others:
-        epochs.append(_whole(reader, number))
+    epochs += map(reader.tolerant_epoch, others)
     if held is not None:
         epochs[0] = reader.tolerant_rest(held).epoch()
-
-
-def _one_step(reader: Reader, begun: Pass) -> None:
-    try:
-        reader.step(begun)
-    except Stopped as stopped:
-        begun.failure = stopped.failure
-
-
-def _whole(reader: Reader, number: int) -> Epoch:
-    try:
-        begun = reader.begin(number)
-    except Stopped as stopped:
-        return Epoch(number, (), failure=stopped.failure)
-    return reader.tolerant_rest(begun).epoch()

@@ -77,6 +77,21 @@ class Reader:
             pass
         return going
 
+    def tolerant_step(self, going: Pass) -> None:
+        """Read one step, or a failure, which is written down."""
+        try:
+            self.step(going)
+        except Stopped as stopped:
+            going.failure = stopped.failure
+
+    def tolerant_epoch(self, number: int) -> Epoch:
+        """A whole epoch, or as much of it as comes before a failure."""
+        try:
+            going = self.begin(number)
+        except Stopped as stopped:
+            return Epoch(number, (), failure=stopped.failure)
+        return self.tolerant_rest(going).epoch()
+
     def tolerant_rest(self, going: Pass) -> Pass:
         """Read to the end, or to a failure, which is written down."""
         try:
@@ -129,12 +144,7 @@ def read_epochs(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch]) -
 def read_through_faults(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch]) -> None:
     """Read epoch after epoch, going on after a failure as a consumer does that tries again."""
     for number in numbers:
-        try:
-            going = reader.begin(number)
-        except Stopped as stopped:
-            epochs.append(Epoch(number, (), failure=stopped.failure))
-        else:
-            epochs.append(reader.tolerant_rest(going).epoch())
+        epochs.append(reader.tolerant_epoch(number))
         # A hanging implementation would hang again.
         if epochs[-1].failure and epochs[-1].failure.kind == "endless":
             return

@@ -9,6 +9,7 @@ import numpy as np
 
 from tests.known_bad.ahead import BadAhead, Delivery, Loading
 from tests.known_bad.asynchronous import FAMILY, PLAIN, SHUFFLED, with_hook
+from tests.known_bad.lasting import FillsWhatWasLeft
 from tests.known_bad.life import LIFE, STREAM
 from tests.known_bad.pool import BadPool, Worker
 from tests.known_bad.samplers import BadSampled
@@ -92,31 +93,13 @@ class HasThreeLargeBuffers(BadPool):
         return slot
 
 
-class FreesAFailedEpoch(BadPool):
+class FreesAFailedEpoch(FillsWhatWasLeft):
     """An epoch that fails takes all of its arrays back, those that were handed over among them. (No public report.)"""
 
-    claims, families = STREAM, LIFE
     clause, smallest = "WORK-16", "n4,w1,b1,keep,e2,iterable,raise@3,hold@0,kind=aging"
 
-    def __init__(self, request: Any) -> None:
-        super().__init__(request)
-        self.free: list[Any] = []
-
-    def __iter__(self) -> Iterator[Any]:
-        given: list[Any] = []
-        try:
-            for batch in super().__iter__():
-                given.append(batch)
-                yield batch
-        except Exception:
-            self.free += given
-            raise
-
-    def collate(self, samples: list[Any]) -> Any:
-        array = self.free.pop() if self.free else np.zeros(self.request.batch_size, dtype=np.int64)
-        batch = array[: len(samples)]
-        batch[:] = np.ravel(samples)
-        return batch
+    def takes_back(self, error: BaseException) -> bool:
+        return isinstance(error, Exception)
 
 
 class RetriesWhatLooksTransient(BadAhead):

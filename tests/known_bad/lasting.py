@@ -95,9 +95,13 @@ class FillsWhatWasLeft(BadPool):
             for batch in super().__iter__():
                 given.append(batch)
                 yield batch
-            given.clear()
-        finally:
-            self.free += given
+        except BaseException as error:
+            self.free += given if self.takes_back(error) else []
+            raise
+
+    def takes_back(self, error: BaseException) -> bool:
+        """Whether what was given in an epoch that ends so is free."""
+        return isinstance(error, GeneratorExit)
 
     def collate(self, samples: list[Any]) -> Any:
         array = self.free.pop() if self.free else np.zeros(self.request.batch_size, dtype=np.int64)
