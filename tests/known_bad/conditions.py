@@ -175,7 +175,7 @@ class Lends(Delivery):
 
 
 class KeepsThePlacesOfABreak(BadAhead):
-    """What was ready when an epoch was left keeps its places in a budget of 32, until there is none. (No report.)"""
+    """What was ready when an epoch was left keeps its places in a budget of 32 for good. (No public report.)"""
 
     claims, families, patience = PLAIN, FAMILY, 2.0
     clause, smallest = "ASYNC-1", "n2,w1,b1,keep,async,look@0,with=breaks,synchronous"
@@ -214,7 +214,7 @@ class TakesPlaces(Loading):
 
 
 class CountsOnUnlessTold(BadAhead):
-    """Who never calls set_epoch gets the epoch that was begun ahead, and the same one again without. (No report.)"""
+    """Who never calls set_epoch gets the epoch that was begun ahead, and else the same again. (No public report.)"""
 
     claims, families = dict(SHUFFLED, hooks=("load_indefinitely",)), FAMILY
     clause, smallest = "ASYNC-1", "n2,w1,b1,keep,shuffle,e3,async,untold,synchronous"
