@@ -30,6 +30,9 @@ def _foreign() -> Iterator[Other]:
     late = {"failed": {"kind": "raised", "where": "step"}}
     refused = Scenario(3, refusal="batch_size=0")
     yield "batch_size=0 is refused after a foreign value", refused, _UNEVEN, [[[[9]]]], late
+    for where in ("len", "close"):
+        told = {"failed": {"kind": "raised", "where": where}}
+        yield f"batch_size=0 is refused by {where}", refused, _UNEVEN, [[[]]], told
     replicas = Scenario(3, replication_factor=2)
     claims = {"device_options": True}
     yield "a sample and a foreign value in one step, with replicas", replicas, claims, [[[[0, 9]]]], {}
