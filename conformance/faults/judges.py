@@ -36,13 +36,17 @@ def _happened(rank: RankRun) -> bool:
 def _struck(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> RankRun | None:
     """The rank as far as the epoch in which one of these faults happened, or None.
 
-    Each sample is read in the first epoch. Where the rank hung or died, that epoch was read alone: what hangs only
-    later is judged by WORK-14, and what hangs without a fault is not this chapter's.
+    Each sample is read in the first epoch, unless a shuffle drops another one each time: then the error comes in the
+    epoch that reads it. Where the rank hung or died, that epoch was read alone: what hangs only later is judged by
+    WORK-14, and what hangs without a fault is not this chapter's.
     """
     # What comes of an error among other things is judged by WORK-14.
     if fault_of(scenario) not in faults or scenario.conduct or fails_anyway(trace):
         return None
     (rank,) = (trace.variant(FIRST_EPOCH) or trace.main).ranks
+    came_in = [at for at, epoch in enumerate(rank.epochs) if epoch.failure]
+    if scenario.shuffle and came_in and scenario.faulty_epoch not in came_in:
+        return None
     return rank if _happened(rank) else None
 
 
