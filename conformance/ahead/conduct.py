@@ -59,10 +59,7 @@ class Late:
     def _steps(self, number: int, count: int) -> tuple[Pass, bool]:
         """An iterator of which this many steps were read, and whether its end has not come yet."""
         going = self.reader.begin(number)
-        more = True
-        while more and len(going.steps) < count:
-            more = self.reader.step(going)
-        return going, more
+        return going, self.reader.up_to(going, count)
 
     def look_long(self, at: int) -> None:
         """Hold a step of the first epoch, or the second, until the loader is quiet, and look at it again."""
@@ -70,12 +67,8 @@ class Late:
         fails = bool(self.going.scenario.fault)
         *before, number = self.numbers[: 2 if "later" in self.going.scenario.words else 1]
         read_epochs(self.reader, tuple(before), self.epochs)
-        for _ in range(scenario.BREAKS if "breaks" in self.going.scenario.words else 0):
-            held = self._steps(number, 1)
-            quiet(self.watch, still=_QUIET / 5)
-            del held
-        # What the epochs before have read is not ahead of this one.
-        read = self.watch.count() if "breaks" in self.going.scenario.words else 0
+        # What those epochs have read is not ahead of this one.
+        read = self._break_often(number) if "breaks" in self.going.scenario.words else 0
         going, more = self._steps(number, at)
         if more and replace(self.reader, keep_batches=True).step(going):
             batch = going.batches.pop()
@@ -88,6 +81,14 @@ class Late:
         self.epochs.append(going.epoch())
         read_on = read_through_faults if fails else read_epochs
         read_on(self.reader, self.numbers[len(before) + 1 :], self.epochs)
+
+    def _break_often(self, number: int) -> int:
+        """Leave an epoch with the buffer full, many times; the reads of all of them."""
+        for _ in range(scenario.BREAKS):
+            held = self._steps(number, 1)
+            quiet(self.watch, still=_QUIET / 5)
+            del held
+        return self.watch.count()
 
     def begin_late(self) -> None:
         """Make the first iterator when the loader has become quiet; a trainer asks for its length before that."""

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from conformance.audit.finding import Finding
 from conformance.audit.repeats import Repeats, repeats_in
@@ -56,6 +57,18 @@ class EpochView:
         return self.view.facts.get("ids", "index") == "named" and self.repeats.within_a_rank > 0
 
     @cached_property
+    def witnesses(self) -> npt.NDArray[np.int64]:
+        """The deliveries to its ranks of which it is kept who got them, as `Witnesses` has them."""
+        rows = self.view.group.witnesses.of_epoch(self.key)
+        return rows[np.isin(rows[:, 3], list(self.ranks))]
+
+    def places(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """At which place of its rank's stream each of these deliveries stood."""
+        # All batches of a worker but its last one are full.
+        found: npt.NDArray[np.int64] = rows[:, 5] * self.full_batch + rows[:, 6] % self.full_batch
+        return found
+
+    @cached_property
     def _times(self) -> Counter[int]:
         """How often each sample came where counts don't tell, as replicas have different numbers of ranks."""
         witnesses = self.view.group.witnesses
@@ -64,8 +77,7 @@ class EpochView:
         even = even and len(self.epoch.ranks) == self.copies * len(self.ranks)
         if even or not witnesses.keeps_all:
             return Counter()
-        rows = witnesses.of_epoch(self.key)
-        return Counter(rows[np.isin(rows[:, 3], list(self.ranks)), 0].tolist())
+        return Counter(self.witnesses[:, 0].tolist())
 
     def came_again(self, limit: int = 8) -> list[int]:
         """The first samples that came more than once, of those that are known by an index."""
@@ -138,8 +150,7 @@ class EpochView:
     @cached_property
     def repeats(self) -> Repeats:
         """Who got the samples that came more than once, as far as that is kept."""
-        rows = self.view.group.witnesses.of_epoch(self.key)
-        return repeats_in(rows[np.isin(rows[:, 3], list(self.ranks))], self.view.iterable)
+        return repeats_in(self.witnesses, self.view.iterable)
 
     @property
     def name(self) -> str:

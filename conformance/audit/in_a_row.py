@@ -65,9 +65,7 @@ def _places(epoch: EpochView, rows: Places) -> Places:
     """At which place of one list each delivery stood, of which ranks take one each in turn."""
     order = {rank: at for at, rank in enumerate(epoch.ranks)}
     rank = np.array([order[each] for each in rows[:, 3].tolist()], np.int64)
-    # All batches of a worker but its last one are full.
-    within = rows[:, 6] % epoch.full_batch
-    return (rows[:, 5] * epoch.full_batch + within) * len(order) + rank
+    return epoch.places(rows) * len(order) + rank
 
 
 def _spans(places: Places, ids: Places) -> tuple[Places, Places]:

@@ -28,14 +28,11 @@ class Spread:
     """The deliveries of one epoch as far as they are kept, in an order that has nothing to do with where they lie."""
 
     def __init__(self, epoch: EpochView) -> None:
-        rows = epoch.view.group.witnesses.of_epoch(epoch.key)
-        rows = rows[np.isin(rows[:, 3], list(epoch.ranks))]
+        rows = epoch.witnesses
         rows = rows[np.random.default_rng(0).permutation(len(rows))]
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
-        size = epoch.full_batch
         self.ids, self.ranks = rows[:, 0], rows[:, 3]
-        # All batches of a worker but its last one are full.
-        self.places = rows[:, 5] * size + rows[:, 6] % size
+        self.places = epoch.places(rows)
         new = np.append(True, self.ids[1:] != self.ids[:-1])[: len(rows)]
         at = np.arange(len(rows))
         self._turns = at - np.maximum.accumulate(np.where(new, at, 0)) if len(rows) else at

@@ -22,9 +22,7 @@ def read(going: Reading, request: Request) -> None:
     try:
         read_epochs(first, tuple(before), going.epochs)
         head = first.begin(number)
-        more = True
-        while more and len(head.steps) < after:
-            more = first.step(head)
+        more = first.up_to(head, after)
         blob = pickle.dumps(first.method("state_dict"))
     finally:
         with suppress(Stopped):

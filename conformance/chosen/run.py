@@ -86,9 +86,8 @@ def _epochs(going: Reading, reader: reading.Reader, words: set[str]) -> None:
 
 def _held(reader: reading.Reader, numbers: tuple[int, ...], epochs: list[Epoch]) -> None:
     """Read the later epochs while the first one is under way, and then its rest; an error ends no more than its own."""
-    first, more = reader.begin(numbers[0]), True
-    while more and len(first.steps) < _STEPS:
-        more = reader.step(first)
+    first = reader.begin(numbers[0])
+    more = reader.up_to(first, _STEPS)
     beside: list[Epoch] = []
     reading.read_through_faults(reader, numbers[1:], beside)
     epochs += [(reader.tolerant_rest(first) if more else first).epoch(), *beside]

@@ -108,12 +108,12 @@ def _refused(scenario: Scenario, trace: Trace) -> Verdict:
     name = scenario.refusal.partition("=")[0]
     for rank in trace.main.ranks:
         samples = sum(len(epoch.samples) for epoch in rank.epochs)
-        if rank.failure and rank.failure.kind == "raised" and not samples and rank.failure.where != "close":
+        # What close() raises comes when the epoch has ended.
+        late = bool(samples) or (rank.failure is not None and rank.failure.where == "close")
+        if rank.failure and rank.failure.kind == "raised" and not late:
             continue
         came = count(samples, "sample")
         got = f"no error; {came}" if rank.failure is None else f"{rank.failure.sentence()}, after {came}"
-        # What close() raises comes when the epoch has ended.
-        late = samples or (rank.failure is not None and rank.failure.where == "close")
         kind = "accepted" if rank.failure is None else "late" if late else rank.failure.kind
         return [
             Finding(

@@ -67,8 +67,7 @@ def _read_lightly(reader: Reader, going: Pass, leaves_after: int) -> None:
         reader.tolerant_rest(going)
         if going.failure and "on purpose" not in going.failure.message:
             raise Stopped(going.failure.kind, going.failure.where, going.failure.message, going.number)
-    while len(going.steps) < leaves_after and reader.step(going):
-        pass
+    reader.up_to(going, leaves_after)
 
 
 def watch_types(

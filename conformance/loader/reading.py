@@ -71,6 +71,13 @@ class Reader:
             raise Stopped("endless", "step", f"after {steps} steps there are still more", going.number)
         return True
 
+    def up_to(self, going: Pass, steps: int) -> bool:
+        """Read until it has so many steps; False at the end."""
+        more = True
+        while more and len(going.steps) < steps:
+            more = self.step(going)
+        return more
+
     def rest(self, going: Pass) -> Pass:
         """Read to the end."""
         while self.step(going):
@@ -153,9 +160,7 @@ def read_through_faults(reader: Reader, numbers: tuple[int, ...], epochs: list[E
 def leave_early(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], after: int) -> None:
     """Leave the first epoch after some steps, then read the others whole."""
     going = reader.begin(numbers[0])
-    more = True
-    while more and len(going.steps) < after:
-        more = reader.step(going)
+    reader.up_to(going, after)
     epochs.append(going.epoch(left=True))
     del going
     read_epochs(reader, numbers[1:], epochs)
@@ -183,9 +188,7 @@ def hold_a_step(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], s
 def close_early(reader: Reader, number: int, epochs: list[Epoch], after: int) -> None:
     """Close the loader after some steps, while the iterator is alive, and ask that for more: any answer is right."""
     going = reader.begin(number)
-    more = True
-    while more and len(going.steps) < after:
-        more = reader.step(going)
+    reader.up_to(going, after)
     epochs.append(going.epoch(left=True))
     if close(reader.loader):
         reader.tolerant_rest(going)
@@ -194,9 +197,7 @@ def close_early(reader: Reader, number: int, epochs: list[Epoch], after: int) ->
 def read_two(reader: Reader, number: int, epochs: list[Epoch], after: int) -> None:
     """Begin a second iterator after some steps of the first; read the second to its end, then the first."""
     first = reader.begin(number)
-    ended = False
-    while len(first.steps) < after and not ended:
-        ended = not reader.step(first)
+    ended = not reader.up_to(first, after)
     try:
         second = reader.begin(number)
     except Stopped as stopped:
@@ -233,10 +234,10 @@ def hold_what_came(
     """
     keeping = replace(reader, keep_batches=True)
     first = keeping.begin(numbers[0])
-    more = True
-    while after is not None and more and len(first.steps) < after:
-        more = keeping.step(first)
-    first = first if after is not None else keeping.tolerant_rest(first)
+    if after is None:
+        keeping.tolerant_rest(first)
+    else:
+        keeping.up_to(first, after)
     epochs.append(first.epoch(left=after is not None))
     first.iterator = iter(())
     passes = [first, *(keeping.rest(keeping.begin(number)) for number in numbers[1:])]

@@ -99,8 +99,7 @@ def _paused(reader: Reader, number: int, count: int) -> Pass:
     by_hand = hasattr(iterator, "pause")
     if not by_hand:
         calls.called("step", number, lambda: iterator.limit(count))
-    while len(going.steps) < count and reader.step(going):
-        pass
+    reader.up_to(going, count)
     if by_hand:
         calls.called("step", number, lambda: iterator.pause())
     return going
@@ -109,10 +108,7 @@ def _paused(reader: Reader, number: int, count: int) -> Pass:
 def _some(reader: Reader, number: int, count: int) -> tuple[Pass, bool]:
     """A pass with this many steps read, and whether it has not ended before."""
     going = reader.begin(number)
-    more = True
-    while more and len(going.steps) < count:
-        more = reader.step(going)
-    return going, more
+    return going, reader.up_to(going, count)
 
 
 def _piece(reader: Reader, going: Pass, epochs: Epochs, begin: int | None = None) -> int:

@@ -50,9 +50,7 @@ class Restarts:
         if "failed" in self.words:
             self._save_after_an_error(going)
             return
-        more = True
-        while more and len(going.steps) < place:
-            more = self.reader.step(going)
+        more = self.reader.up_to(going, place)
         if "asked" in self.words:
             self._ask()
         first = pickled(self._state()) if "twice" in self.words else b""
