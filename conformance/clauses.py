@@ -12,6 +12,7 @@ from conformance.device import family as device
 from conformance.epochs import family as epochs
 from conformance.faults import family as faults
 from conformance.launch import family as launch
+from conformance.lives import family as lives
 from conformance.loops import family as loops
 from conformance.pipelines import family as pipelines
 from conformance.reach import family as reach
@@ -26,3 +27,5 @@ __all__ = ["CHAPTERS", "CLAUSES", "FAMILIES", "Clause", "Finding", "Verdict"]
 for _wing in (epochs, workers, ahead, device, launch, pipelines, restarts, faults, chosen, reach, loops):
     CHAPTERS.extend(_wing.CHAPTERS)
     FAMILIES.update({family.name: family for family in _wing.FAMILIES})
+# Of what all chapters ask: it has a clause of chapter 4.
+FAMILIES.update({family.name: family for family in lives.FAMILIES})

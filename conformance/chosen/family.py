@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from conformance.chosen import (
     drawn,
@@ -41,6 +41,8 @@ from conformance.trial.smallest import first_that_violates, in_fewer_words, smal
 from conformance.trial.tiers import Tier
 from conformance.trial.words import joined
 
+S = TypeVar("S", bound=Any)
+
 CHAPTERS = ("GROUP", "STREAM", "SUBSET", "MIX", "LEFT")
 # Imported, so that they register their clauses.
 JUDGES = (judges_batches, judges_batched_epochs, judges_streams, judges_subsets, judges_mixtures, left)
@@ -73,11 +75,11 @@ def _runs(lane: Lane, scenario: ChosenScenario) -> Iterator[Run]:
 def _run(lane: Lane, name: str, scenario: ChosenScenario, other_process: int = 0, epochs: tuple[int, ...] = ()) -> Run:
     meets, epochs = lane.claims.ranks == "process_group", epochs or epochs_of(scenario)
     tasks = [Task(_PERFORMER, scenario, rank, epochs, USUAL_STATE, meets=meets) for rank in range(scenario.world_size)]
-    patience = lane.patience + starting.granted(lane, _as_loader(scenario))
+    patience = lane.patience + starting.granted(lane, as_loader(scenario))
     return Run(name, lane.run(tasks, shift=other_process, patience=patience, stage=patience))
 
 
-def _as_loader(scenario: ChosenScenario) -> Scenario:
+def as_loader(scenario: ChosenScenario) -> Scenario:
     """The scenario as far as its workers are concerned."""
     return Scenario(
         scenario.samples,
@@ -88,7 +90,8 @@ def _as_loader(scenario: ChosenScenario) -> Scenario:
     )
 
 
-def _few(lane: Lane, tier: Tier, scenarios: Sequence[ChosenScenario]) -> Sequence[ChosenScenario]:
+def few(lane: Lane, tier: Tier, scenarios: Sequence[S]) -> Sequence[S]:
+    """The scenarios; where workers are new interpreters, only some that have any."""
     most = _FEW.get(tier.name)
     staffed = [each for each in scenarios if each.num_workers]
     if most is None or not staffed or not starting.start_of(lane).is_new:
@@ -109,11 +112,12 @@ def _simplified(scenario: ChosenScenario, violates: Callable[[ChosenScenario], b
     scenario = first_that_violates(scenario, simpler, violates)
     numbers = ("samples", "world_size", "batch_size", "parts", "epochs", *(("budget",) if scenario.budget else ()))
     # A smaller step may need fewer samples, which were tried with a larger one.
-    scenario = smallest_numbers(scenario, numbers, violates, _least)
-    return smallest_numbers(scenario, numbers, violates, _least)
+    scenario = smallest_numbers(scenario, numbers, violates, least)
+    return smallest_numbers(scenario, numbers, violates, least)
 
 
-def _least(scenario: ChosenScenario, field: str) -> int:
+def least(scenario: ChosenScenario, field: str) -> int:
+    """The least that a number of a scenario can be."""
     # A source without samples is asked of nobody.
     return scenario.parts if field == "samples" and scenario.about == "mixture" else 1
 
@@ -160,7 +164,7 @@ def _family(
         _simplified,
         may_fail=_may_fail,
         within=within,
-        few=_few,
+        few=few,
         scripting=SCRIPTING,
     )
 

@@ -16,7 +16,7 @@ from conformance.trial.words import count, words_of
 # What a case is about: a batch of one group, of a bounded size, of a least size; or a stream in
 # shards; a subset; a mixture of sources.
 BATCHES = ("grouped", "budget", "at_least")
-_ABOUT = {name.replace("_", "-"): name for name in (*BATCHES, "stream", "subset", "mixture")}
+ABOUT = {name.replace("_", "-"): name for name in (*BATCHES, "stream", "subset", "mixture")}
 
 # More that is said of what there is to choose from, and how it reads.
 DETAILS = {
@@ -129,7 +129,7 @@ _PARTS = (
     number("w", "world_size", most=PROCESSES),
     number("b", "batch_size"),
     either("drop_last", {"drop": True, "keep": False}),
-    either("about", _ABOUT),
+    either("about", ABOUT),
     word("shuffle", "shuffle"),
     number("g", "parts", 1, most=SAMPLES),
     number("t", "budget", 0, least=0),

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from conformance.contract import Claims
 from conformance.faults import drawn_hooks
-from conformance.faults.scenario import LIVES
 from conformance.loader.asked import may_persist
 from conformance.loader.conducts import BASE_ERRORS, ERRORS, KINDS
 from conformance.loader.kinds import ORDERED
+from conformance.loader.living import LIVES
 from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 

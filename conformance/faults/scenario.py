@@ -2,16 +2,8 @@
 
 from conformance.faults.disturbed import DISTURBED
 from conformance.loader.conducts import CONDUCTS, Conduct
+from conformance.loader.living import LIVES
 
-# What becomes of an epoch, by the word that says so.
-LIVES = {
-    "begun": "one begun and left before its first step",
-    "left": "one left after a step",
-    "last": "one left in its last step",
-    "held": "one read to its end after all others",
-    "beyond": "one read beyond its end",
-    "failed": "one that fails",
-}
 # The hooks that are asked for, and looked at.
 HOOKS = {
     "collated": "each call of the collate function noted",

@@ -222,7 +222,7 @@ def keep_everything(
     keeping = replace(reader, keep_batches=True)
     passes = [keeping.rest(keeping.begin(number)) for number in numbers]
     epochs += [going.epoch() for going in passes]
-    _look_again(reader, passes, remarks, buffer)
+    look_again(reader, passes, remarks, buffer)
 
 
 def hold_what_came(
@@ -243,10 +243,10 @@ def hold_what_came(
     passes = [first, *(keeping.rest(keeping.begin(number)) for number in numbers[1:])]
     epochs += [going.epoch() for going in passes[1:]]
     close(reader.loader)
-    _look_again(reader, passes, remarks, lambda: None)
+    look_again(reader, passes, remarks, lambda: None)
 
 
-def _look_again(reader: Reader, passes: list[Pass], remarks: Remarks, buffer: Callable[[], Any]) -> None:
+def look_again(reader: Reader, passes: list[Pass], remarks: Remarks, buffer: Callable[[], Any]) -> None:
     """Remark on the first batch that is not what it was when it came."""
     for going in passes:
         for at, (batch, first) in enumerate(zip(going.batches, going.steps, strict=True)):

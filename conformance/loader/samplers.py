@@ -61,6 +61,19 @@ class PassingBatches(PassingSampler):
         return iter(batches_of(self.samples, _begun(self.folder)))
 
 
+class SteadySampler:
+    """A sampler whose passes are all alike, in any process: drawn with replacement."""
+
+    def __init__(self, samples: int) -> None:
+        self.order = order_of(samples, 0)
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.order)
+
+
 class SteadyBatches:
     """A batch sampler whose passes are all alike, in any process: each sample once, in batches of several sizes."""
 

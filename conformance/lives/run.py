@@ -1,0 +1,124 @@
+"""One rank's run of a loader that lives through something: decides how its request is made, and what is noted."""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from conformance.chosen import asked as chosen
+from conformance.contract import Implementation, Request
+from conformance.lives.scenario import LifeScenario
+from conformance.loader import requests
+from conformance.loader.hooks import NotingCollate
+from conformance.loader.living import Life
+from conformance.loader.probes import Watch, empty_folder
+from conformance.loader.reading import Reader, look_again
+from conformance.loader.samplers import SteadyBatches, SteadySampler
+from conformance.processes import calls
+from conformance.processes.calls import Remarks, Stopped
+from conformance.processes.random_state import seed_all
+from conformance.processes.task import Task
+from conformance.trace import Epoch, Failure, RankRun
+
+
+def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
+    """Let the loader that a task asks for live, and write down what came."""
+    going = _Reading(implementation, task, workdir)
+    seed_all(task.random_seed)
+    failure: Failure | None = None
+    try:
+        going.live()
+    except Stopped as stopped:
+        failure = stopped.failure
+    except RuntimeError as error:
+        # torch raises a worker's death from its signal handler, wherever the main thread is at that moment.
+        failure = Failure("raised", "step", calls.described(error))
+    return RankRun(task.rank, tuple(going.epochs), failure, remarks=tuple(going.remarks))
+
+
+@dataclass
+class _Reading:
+    """The reading of what a task asks for, and what has come of it so far."""
+
+    implementation: Implementation
+    task: Task
+    workdir: str
+    epochs: list[Epoch] = field(default_factory=list)
+    remarks: Remarks = field(default_factory=list)
+    watch: Watch = field(init=False)
+    request: Request = field(init=False)
+
+    def __post_init__(self) -> None:
+        life = self.scenario.life
+        fails_in = life.index("failed") if "failed" in life else 0
+        self.watch = Watch(
+            empty_folder(self.workdir, "watch"),
+            f"raise@{self.scenario.asked.samples // 2}" if "failed" in life else "",
+            consumer=os.getpid(),
+            armed_in=fails_in,
+        )
+        self.request = self._request()
+
+    @property
+    def scenario(self) -> LifeScenario:
+        """What is asked for."""
+        scenario: LifeScenario = self.task.scenario
+        return scenario
+
+    def live(self) -> None:
+        """Read epoch after epoch as the life says, and look at every batch again."""
+        life = Life(
+            self._reader({}),
+            self._reader,
+            self.epochs,
+            self.scenario.asked.seed,
+            self.implementation.offers.get("merge"),
+        )
+        if not hasattr(life.reader.loader, "set_epoch"):
+            self.remarks.append(("counts", "epochs are counted by the loader"))
+        try:
+            life.live(self.scenario.life)
+        except Stopped:
+            # What stopped the reading is told, and not what closing makes of it.
+            with suppress(Stopped):
+                calls.close(life.reader.loader)
+            raise
+        calls.close(life.reader.loader)
+        look_again(life.reader, life.passes, self.remarks, lambda: None)
+
+    def _reader(self, others: Mapping[str, Any]) -> Reader:
+        """A loader of the request, or of one that asks for something else here, ready to be read."""
+        claims, asked = self.implementation.claims, self.scenario.asked
+        request = replace(self.request, **others)
+        loader = calls.called("load", None, lambda: self.implementation.load(request))
+        if loader is None or not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")):
+            raise Stopped("unusable", "load", "load(request) gives what can't be iterated; return the loader")
+        keeps = claims.aliases is False or (claims.aliases == "asynchronous" and not self.scenario.is_asynchronous)
+        return Reader(
+            loader,
+            self.implementation.decode,
+            sets_epoch=claims.epochs != "automatic",
+            # A mixture may begin its sources again until the rarest one is exhausted.
+            most=400 + 40 * asked.samples + 4 * asked.combined_batch * asked.world_size,
+            before_epoch=self.watch.begin_epoch,
+            keep_batches=keeps,
+        )
+
+    def _request(self) -> Request:
+        task = replace(self.task, scenario=self.scenario.asked)
+        if self.scenario.is_chosen:
+            return chosen.request_of(chosen.Reading(self.implementation, task, self.workdir, self.watch))
+        return replace(requests.request_of(task, self.workdir, self.watch), **self._hooks())
+
+    def _hooks(self) -> dict[str, Any]:
+        samples, hooks = self.scenario.asked.samples, self.scenario.hooks
+        given: dict[str, Any] = {}
+        if "sampler" in hooks:
+            given["sampler"] = SteadySampler(samples)
+        if "batches" in hooks:
+            given["batch_sampler"] = SteadyBatches(samples)
+        if "collated" in hooks:
+            # What reads ahead may have room for numbers alone.
+            given["collate_fn"] = NotingCollate(self.watch, stacks=self.scenario.is_asynchronous)
+        return given

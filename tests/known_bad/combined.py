@@ -1,0 +1,129 @@
+"""Loaders that do right by each thing alone that is done to them, and not by two, or with other requests (chapter 4)."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any, ClassVar
+
+from tests.known_bad.ahead import BadAhead, Delivery, Loading
+from tests.known_bad.asynchronous import PLAIN
+from tests.known_bad.correct import SHUFFLING, KnownBad, claim
+from tests.known_bad.grouping import Choosing
+from tests.known_bad.resuming import STEADY, Stopping
+
+LIVES = ("lives",)
+
+
+class GivesTheOrderOfTheLatest(KnownBad):
+    """The steps of the epoch lie on the class, and another loader that is begun meanwhile puts its own there."""
+
+    claims, families = SHUFFLING, LIVES
+    clause, smallest = "WORK-21", "n4,w1,b1,keep,shuffle,e2,life=beside"
+    report = "webdataset/webdataset#178"
+    latest: ClassVar[list[list[int]]] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        GivesTheOrderOfTheLatest.latest = self.steps()
+        for at in range(len(self)):
+            yield self.fetch(GivesTheOrderOfTheLatest.latest[at])
+
+
+class DrawsOnInTheSameEpoch(KnownBad):
+    """The generator is made when the epoch's number changes; who reads one again draws on. (No public report.)"""
+
+    claims, families = SHUFFLING, LIVES
+    clause, smallest = "WORK-21", "n2,w1,b1,keep,shuffle,e2,life=often"
+    drawing: tuple[int, Random] | None = None
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        if self.drawing is None or self.drawing[0] != self.epoch:
+            self.drawing = (self.epoch, generator)
+        return super().shuffled(order, self.drawing[1])
+
+
+class MindsNoBreakAfterAnError(BadAhead):
+    """An error closes the queue: of an epoch that is left after one, the rest comes next. (No public report.)"""
+
+    claims, families = PLAIN, LIVES
+    clause, smallest = "WORK-21", "n1,w1,b1,keep,e3,async,life=failed+last"
+    failed = False
+    going: Loading | None = None
+
+    def deliver(self, loading: Loading) -> Delivery:
+        return Closing(self, loading)
+
+    def wanted(self) -> Loading:
+        going, self.going = self.going, None
+        return going or super().wanted()
+
+
+class Closing(Delivery):
+    """The consumer's side of an epoch, which stops what nobody waits for unless there was an error once."""
+
+    loader: MindsNoBreakAfterAnError
+
+    def __next__(self) -> Any:
+        try:
+            return super().__next__()
+        except StopIteration:
+            raise
+        except Exception:
+            self.loader.failed = True
+            raise
+
+    def __del__(self) -> None:
+        if self.loader.failed and not self.ended:
+            self.loader.going = self.loading
+        else:
+            super().__del__()
+
+
+class Following(Stopping):
+    """Follows the user's sampler, and is resumed by the number of samples that it has given: correct."""
+
+    claims: ClassVar[dict[str, Any]] = claim(STEADY, hooks=("sampler",))
+
+    def __len__(self) -> int:
+        return super().__len__() if self.request.sampler is None else len(self.cut([*self.request.sampler]))
+
+    def left(self, skipped: int) -> list[list[int]]:
+        """The sampler's steps behind as many as were given."""
+        if self.request.sampler is None:
+            return super().left(skipped)
+        return self.cut([*self.request.sampler])[skipped // self.round :]
+
+
+class ForgetsItsSamplerInARestart(Following):
+    """What is left of an epoch is cut from the dataset, whatever the sampler says. (No public report.)"""
+
+    families, clause, smallest = LIVES, "WORK-21", "n2,w1,b1,keep,e2,life=sampler+saved"
+
+    def left(self, skipped: int) -> list[list[int]]:
+        return Stopping.left(self, skipped) if skipped else super().left(skipped)
+
+
+class Gathering(Stopping, Choosing):
+    """Takes each step from one group, and is resumed by the number of steps that it has given: correct."""
+
+    claims: ClassVar[dict[str, Any]] = claim(STEADY, batches=("grouped",), when_keeping="uneven", layout=None)
+
+    def left(self, skipped: int) -> list[list[int]]:
+        """The steps of an epoch behind as many as were given."""
+        if not self.request.batches:
+            return super().left(skipped)
+        return Choosing.steps(self)[skipped // self.round :]
+
+
+class CountsWhatABreakHadGiven(Gathering):
+    """Of steps by group, the state counts those of the epochs that were left before it as well. (No public report.)"""
+
+    families, clause, smallest = LIVES, "WORK-21", "n3,w1,b1,keep,grouped,e3,life=left+saved"
+    before = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self.before += self.given if self.request.batches and self.begun and not self.ended else 0
+        super().set_epoch(epoch)
+
+    def __iter__(self) -> Iterator[Any]:
+        batches = super().__iter__()
+        self.given += self.before
+        return batches
