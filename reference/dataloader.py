@@ -144,7 +144,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         # ORDER-10, ORDER-11: torch draws a seed from this generator, not from its global one.
         self._worker_seed = worker_seed(self._base_seed, epoch, self._options.Distributed.processId)
         self.generator = torch.Generator().manual_seed(self._worker_seed)
-        # WORK-12, WORK-13: each pass is an epoch of its own, whatever became of the one before.
+        # WORK-12, WORK-13, WORK-21: each pass is an epoch of its own, whatever became of the one before.
         begin_epoch(self.dataset, epoch)
         made = Pass(self._persistent_source(epoch) if self.persistent_workers else super().__iter__())
         self._passes.add(made)

@@ -42,7 +42,9 @@ BELOW = {
     "trial": ("processes", "contract", "trace", "shapes"),
     "loader": ("trial", "processes", "bridge", "contract", "trace"),
     **dict.fromkeys(WINGS, ("loader", "trial", "processes", "contract", "trace")),
-    "clauses": (*WINGS, "trial"),
+    # What a loader lives through is tried with what other chapters ask for.
+    "lives": ("chosen", "loader", "trial", "processes", "contract", "trace"),
+    "clauses": (*WINGS, "lives", "trial"),
     "report": ("shapes", "clauses", "loader", "trial", "processes", "peers", "bridge", "contract", "trace"),
     "vectors": ("clauses", "bridge", "loader", "trial", "contract", "trace"),
     "matrix": ("report", "clauses", "trial", "processes", "peers", "contract"),

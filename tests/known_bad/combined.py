@@ -1,4 +1,4 @@
-"""Loaders that do right by each thing alone that is done to them, and not by two, or with other requests (chapter 4)."""
+"""Loaders that do right by each thing that is done to them, and not by two, or with other requests (chapter 4)."""
 
 from collections.abc import Iterator
 from random import Random
