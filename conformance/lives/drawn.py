@@ -36,7 +36,7 @@ def lives(draw: st.DrawFn, claims: Claims) -> LifeScenario:
     if workers and _may_have_workers(asked, claims):
         persists = draw(st.booleans()) if may_persist(claims) else False
         asked = replace(asked, num_workers=workers, persistent_workers=persists)
-    events = st.sampled_from(_possible(asked, claims))
+    events = st.sampled_from(_possible(asked, hooks, claims))
     life = draw(st.lists(events, min_size=2, max_size=4))
     ranks = draw(st.sampled_from((1, 1, 1, 2))) if _may_have_ranks(asked, claims) and "saved" not in life else 1
     return living(replace(asked, world_size=ranks), *hooks, *_in_an_order_that_is_clear(life))
@@ -46,7 +46,9 @@ def each_pair(claims: Claims, tier: Tier) -> Iterator[LifeScenario]:
     """Pairs of what may be lived through, with each kind of request, so that none is left to chance."""
     every = _ONE_OF[tier.name]
     for at, (asked, hooks) in enumerate(_requests(claims)):
-        pairs = product(_possible(asked, claims), repeat=2)
+        if "ahead" in hooks:
+            yield living(asked, *hooks, "whole")
+        pairs = product(_possible(asked, hooks, claims), repeat=2)
         for pair in islice(pairs, at % every, None, every):
             yield living(asked, *hooks, *_in_an_order_that_is_clear(list(pair)))
 
@@ -79,10 +81,13 @@ def _requests(claims: Claims) -> Iterator[tuple[Asked, tuple[str, ...]]]:
         for word, hook in {**SAMPLERS, "collated": "collate_fn"}.items():
             if hook in claims.hooks and (claims.in_order or word == "collated"):
                 yield Scenario(9, batch_size=2), (word,)
-                if claims.asynchronous and word == "collated":
-                    yield Scenario(9, batch_size=2, asynchronous=True), (word,)
-    if not claims.is_endless:
-        yield from ((each, ()) for each in _chosen(claims, numbered))
+                # A buffer may have room for full steps alone, and a user's batches differ in size.
+                if claims.asynchronous and word != "batches":
+                    yield Scenario(9, batch_size=2), ("ahead", word)
+    for chosen in _chosen(claims, numbered) if not claims.is_endless else ():
+        yield chosen, ()
+        if claims.asynchronous and chosen.about != "stream":
+            yield chosen, ("ahead",)
 
 
 def _ahead(plain: Scenario, claims: Claims) -> Iterator[Scenario]:
@@ -109,22 +114,23 @@ def _chosen(claims: Claims, numbered: bool) -> Iterator[ChosenScenario]:
             yield ChosenScenario(15, "stream", 1, 2, False, shuffle, parts=3)
 
 
-def _possible(asked: Asked, claims: Claims) -> tuple[str, ...]:
+def _possible(asked: Asked, hooks: tuple[str, ...], claims: Claims) -> tuple[str, ...]:
     """What a loader of this request may live through."""
     unasked = set()
+    is_ahead = LifeScenario(asked, "+".join(hooks)).is_asynchronous
     if not claims.resume or (claims.resume == "unshuffled" and asked.shuffle):
         unasked.add("saved")
     if not claims.goes_by_set_epoch:
         unasked.add("again")
     # What failed once may be left out of later epochs as well.
     if claims.errors == "skip":
-        unasked.add("failed")
+        unasked |= {"failed", "fled"}
     if asked.num_workers:
         unasked.add("often")
     if not asked.shuffle:
         unasked.add("again")
     # An accessor that is asked for another iterator may be done with the first one (ASYNC-6).
-    if isinstance(asked, Scenario) and asked.asynchronous:
+    if is_ahead:
         unasked.add("held")
     return tuple(word for word in _EVENTS if word not in unasked)
 

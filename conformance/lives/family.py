@@ -8,6 +8,7 @@ from conformance.chosen.scenario import ChosenScenario
 from conformance.lives import drawn, judges
 from conformance.lives.scenario import Asked, LifeScenario, from_code, living, within
 from conformance.loader import starting
+from conformance.loader.samplers import HOOKS as SAMPLERS
 from conformance.loader.scenario import Scenario, simpler
 from conformance.processes.fleet import Lane
 from conformance.processes.random_state import USUAL_STATE
@@ -23,13 +24,15 @@ _PERFORMER = "conformance.lives.run"
 
 def _runs(lane: Lane, scenario: LifeScenario) -> Iterator[Run]:
     yield _run(lane, "main", scenario)
-    yield _run(lane, judges.WHOLE, living(scenario.asked, *scenario.hooks, *("whole" for _ in scenario.life)))
+    # Reading ahead changes nothing.
+    hooks = [hook for hook in scenario.hooks if hook != "ahead"]
+    yield _run(lane, judges.WHOLE, living(scenario.asked, *hooks, *("whole" for _ in scenario.life)))
 
 
 def _alone(lane: Lane, trace: Trace) -> Iterator[Run]:
     """Each thing of the life by itself that other clauses ask about, as they do, with whole epochs behind it."""
     scenario: LifeScenario = trace.scenario
-    asked, hooks = scenario.asked, [hook for hook in scenario.hooks if hook != "collated"]
+    asked, hooks = scenario.asked, [hook for hook in scenario.hooks if hook in SAMPLERS]
     if isinstance(asked, ChosenScenario) and asked.about != "stream":
         asked = replace(asked, num_workers=0, persistent_workers=False)
     for word in judges.asked_elsewhere(scenario):

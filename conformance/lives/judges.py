@@ -61,6 +61,10 @@ def _amiss(scenario: LifeScenario, claims: Claims, run: Run, whole: Run) -> Find
         differs = next((each for each in rank.epochs if not _is_due(scenario, claims, each, due[each.number])), None)
         if differs is not None:
             return _different(rank.rank, rank.epochs, differs, due[differs.number])
+        if rank.remark("stale"):
+            why = "an epoch that was left takes its errors along"
+            told = f"rank {rank.rank}: {rank.remark('stale')}"
+            return Finding("stale-in-a-life", "no error of another epoch", (told,), why)
         # What changes where nothing is done either is WORK-16's.
         if rank.remark("changed") and not as_due.remark("changed"):
             why = "what is held is the consumer's, whatever becomes of the loader"

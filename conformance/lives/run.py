@@ -11,6 +11,8 @@ from conformance.contract import Implementation, Request
 from conformance.lives.scenario import LifeScenario
 from conformance.loader import requests
 from conformance.loader.hooks import NotingCollate
+from conformance.loader.interrupts import within
+from conformance.loader.judging import ON_PURPOSE
 from conformance.loader.living import Life
 from conformance.loader.probes import Watch, empty_folder
 from conformance.loader.reading import Reader, look_again
@@ -20,6 +22,10 @@ from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.random_state import seed_all
 from conformance.processes.task import Task
 from conformance.trace import Epoch, Failure, RankRun
+
+# What is to fail, and when; seconds in which what is read ahead comes to it.
+FAILING = ("failed", "fled")
+_A_MOMENT = 0.3
 
 
 def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun:
@@ -46,17 +52,18 @@ class _Reading:
     workdir: str
     epochs: list[Epoch] = field(default_factory=list)
     remarks: Remarks = field(default_factory=list)
+    is_over_with: bool = False  # the sample failed in the first epoch, which was left
     watch: Watch = field(init=False)
     request: Request = field(init=False)
 
     def __post_init__(self) -> None:
         life = self.scenario.life
-        fails_in = life.index("failed") if "failed" in life else 0
+        fails_in = next((at for at, word in enumerate(life) if word in FAILING), None)
         self.watch = Watch(
             empty_folder(self.workdir, "watch"),
-            f"raise@{self.scenario.asked.samples // 2}" if "failed" in life else "",
+            "" if fails_in is None else f"raise@{self.scenario.asked.samples // 2}",
             consumer=os.getpid(),
-            armed_in=fails_in,
+            armed_in=fails_in or 0,
         )
         self.request = self._request()
 
@@ -74,6 +81,7 @@ class _Reading:
             self.epochs,
             self.scenario.asked.seed,
             self.implementation.offers.get("merge"),
+            self._until_it_fails,
         )
         if not hasattr(life.reader.loader, "set_epoch"):
             self.remarks.append(("counts", "epochs are counted by the loader"))
@@ -85,7 +93,21 @@ class _Reading:
                 calls.close(life.reader.loader)
             raise
         calls.close(life.reader.loader)
+        self._tell_what_is_stale()
         look_again(life.reader, life.passes, self.remarks, lambda: None)
+
+    def _until_it_fails(self) -> None:
+        """Wait a moment for a sample that fails while it is read ahead."""
+        if self.scenario.is_asynchronous or self.scenario.num_workers:
+            within(_A_MOMENT, lambda: self.watch.fired)
+        # What is read for the first time is the first epoch's; later on it may be the next one's.
+        self.is_over_with = self.watch.fired and not self.epochs
+
+    def _tell_what_is_stale(self) -> None:
+        """Remark on an error that comes behind steps of an epoch, and was met in the first one."""
+        for epoch in self.epochs[1:] if self.is_over_with else ():
+            if epoch.steps and epoch.failure and ON_PURPOSE in epoch.failure.message:
+                self.remarks.append(("stale", f"epoch {epoch.number}: {epoch.failure.sentence()}"))
 
     def _reader(self, others: Mapping[str, Any]) -> Reader:
         """A loader of the request, or of one that asks for something else here, ready to be read."""
@@ -108,7 +130,8 @@ class _Reading:
     def _request(self) -> Request:
         task = replace(self.task, scenario=self.scenario.asked)
         if self.scenario.is_chosen:
-            return chosen.request_of(chosen.Reading(self.implementation, task, self.workdir, self.watch))
+            asked = chosen.request_of(chosen.Reading(self.implementation, task, self.workdir, self.watch))
+            return replace(asked, asynchronous=self.scenario.is_asynchronous)
         return replace(requests.request_of(task, self.workdir, self.watch), **self._hooks())
 
     def _hooks(self) -> dict[str, Any]:

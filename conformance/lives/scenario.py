@@ -23,6 +23,7 @@ HOOKS = {
     "sampler": "a sampler of the user's own",
     "batches": "a batch sampler of the user's own",
     "collated": "a collate function of the user's own",
+    "ahead": "read ahead",
 }
 WORDS = {**HOOKS, **LIVES, **FURTHER_LIVES}
 _LIFE = ",life="
@@ -71,7 +72,7 @@ class LifeScenario:
     @property
     def is_asynchronous(self) -> bool:
         """Whether it is read ahead."""
-        return isinstance(self.asked, plain.Scenario) and self.asked.asynchronous
+        return "ahead" in self.hooks or (isinstance(self.asked, plain.Scenario) and self.asked.asynchronous)
 
     @property
     def size(self) -> tuple[Any, ...]:

@@ -232,7 +232,7 @@ def error_text(scenario: Scenario) -> str:
     """The error that a fault raises, as a report says it."""
     if scenario.raises_base and scenario.num_workers:
         return "an error"
-    return f"{_name_of(scenario)}: ... {_ON_PURPOSE}"
+    return f"{_name_of(scenario)}: ... {ON_PURPOSE}"
 
 
 def lost_of_the_error(scenario: Scenario, failure: Failure) -> str:
@@ -243,19 +243,19 @@ def lost_of_the_error(scenario: Scenario, failure: Failure) -> str:
     """
     name = _name_of(scenario)
     if scenario.raises_base:
-        return "" if scenario.num_workers or name in failure.message or _ON_PURPOSE in failure.message else "text"
+        return "" if scenario.num_workers or name in failure.message or ON_PURPOSE in failure.message else "text"
     if not failure.message.startswith(f"{name}:"):
         quoted = scenario.error in NOT_MADE_ANEW and name in failure.message
         if not quoted:
             return "type"
-    return "" if _ON_PURPOSE in failure.message else "text"
+    return "" if ON_PURPOSE in failure.message else "text"
 
 
 def _name_of(scenario: Scenario) -> str:
     return {**ERRORS, **BASE_ERRORS}.get(scenario.error, "BrokenSample")
 
 
-_ON_PURPOSE = "is broken on purpose"
+ON_PURPOSE = "is broken on purpose"
 
 
 def before_the_fault(scenario: Scenario) -> list[int]:

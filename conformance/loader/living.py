@@ -26,6 +26,7 @@ LIVES = {
 # What needs more than the loader, or the same epoch more than once.
 FURTHER_LIVES = {
     "whole": "one read to its end",
+    "fled": "one left after a step, before a sample that fails",
     "often": "one left after a step, ten times",
     "again": "one read twice",
     "beside": "one beside a step of another loader of the request, with another seed",
@@ -40,6 +41,7 @@ class Life:
     """The life of one loader. `make` gives a reader of another one of the request, with other fields.
 
     `epochs` are those that came, in the order in which they began; `passes` what was read of them, where it is kept.
+    `pause` waits for what is read ahead.
     """
 
     reader: Reader
@@ -47,6 +49,7 @@ class Life:
     epochs: list[Epoch]
     seed: int = 0
     merge: Callable[[list[Any]], Any] | None = None
+    pause: Callable[[], None] = lambda: None
     held: dict[int, Pass] = field(default_factory=dict)
     passes: list[Pass] = field(default_factory=list)
 
@@ -78,6 +81,11 @@ Act = Callable[[Life, Pass], object]
 
 def _step(life: Life, begun: Pass) -> None:
     life.reader.tolerant_step(begun)
+
+
+def _flee(life: Life, begun: Pass) -> None:
+    life.reader.tolerant_step(begun)
+    life.pause()
 
 
 def _rest(life: Life, begun: Pass) -> None:
@@ -147,13 +155,14 @@ def state_of(blob: bytes, merge: Callable[[list[Any]], Any] | None) -> Any:
     return calls.called("load_state_dict", None, lambda: merge([state])) if merge else state
 
 
-_LEAVING = ("begun", "left", "last", "often")
+_LEAVING = ("begun", "left", "last", "often", "fled")
 _MORE_TIMES = {"often": _OFTEN - 1, "again": 1}
 _ACTS: Mapping[str, Act] = {
     "": _rest,
     "whole": _rest,
     "begun": lambda life, begun: None,
     "left": _step,
+    "fled": _flee,
     "held": _hold,
     "last": _all_steps,
     "beyond": _beyond,

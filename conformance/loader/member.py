@@ -15,6 +15,7 @@ from conformance.contract import Implementation, Request
 from conformance.loader import kinds, probes, reading
 from conformance.loader.asked import arguments_of
 from conformance.loader.conducts import AGING_KINDS, BIG_KINDS, DAWDLES, ODD_KINDS
+from conformance.loader.drawing import Drawing
 from conformance.loader.leaks import watching_leaks
 from conformance.loader.reading import Reader
 from conformance.loader.requests import request_of, watch_of
@@ -91,9 +92,9 @@ def read_once(implementation: Implementation, task: Task, workdir: str) -> RankR
         workdir = task.saved[task.rank].workdir
     going = Reading(implementation, task, scenario, request_of(task, workdir, watch), watch)
     failure = None
-    held: dict[str, str] = {}
+    drawing = Drawing()
     if scenario.variant == "random-state":
-        going.when_held = lambda: held.update(random_state.digests())
+        going.when_held = drawing.hold
     before = random_state.seed_all_and_tell(task.random_seed)
     try:
         read(going)
@@ -103,9 +104,13 @@ def read_once(implementation: Implementation, task: Task, workdir: str) -> RankR
         # torch raises a worker's death from its signal handler, wherever the main thread is at that moment.
         failure = Failure("raised", "step", calls.described(error))
     after = random_state.last_digests()
+    due = drawing.states(task.random_seed) if drawing.times else [before]
+    going.remarks += drawing.undone(due, before, after)
     # A library that is imported on the way has a state only afterwards: nothing can be said about it.
-    states = [RandomState(name, before[name], after[name]) for name in before if name in after]
-    states += [RandomState(name, before[name], held[name], held=True) for name in before if name in held]
+    states = [RandomState(name, due[-1][name], after[name]) for name in before if name in after]
+    states += [
+        RandomState(name, before[name], drawing.held[name], held=True) for name in before if name in drawing.held
+    ]
     if watch is not None and watch.fired:
         going.remarks.append(("fired", scenario.fault))
     if watch is not None and scenario.asynchronous:

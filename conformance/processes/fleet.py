@@ -1,8 +1,9 @@
 """The processes in which ranks run: decides where a task is carried out, how long it may take, and what its end means.
 
 Two zygotes with different hash seeds, and members forked from them: rank r runs in a member of zygote r mod 2, so that
-ranks differ in their hash seed as the processes of a real job do. Members are started once and used again; one that
-hangs or dies is ended and replaced, and the rank's run becomes a failure in the trace.
+ranks differ in their hash seed, and in how many cores they may use, as the processes of a real job do. Members are
+started once and used again; one that hangs or dies is ended and replaced, and the rank's run becomes a failure in the
+trace.
 """
 
 import contextlib

@@ -39,6 +39,22 @@ def last_digests() -> dict[str, str]:
     return {name: hashlib.blake2b(repr(drawn).encode(), digest_size=6).hexdigest() for name, drawn in _draws().items()}
 
 
+def draw() -> None:
+    """Draw from each library, as a consumer does who trains."""
+    _draws()
+
+
+def told_after(seed: int, times: int) -> list[dict[str, str]]:
+    """The digests of a state from which a consumer has drawn, not yet, once, and so on up to so many times."""
+    found = []
+    for drawn in range(times + 1):
+        seed_all(seed)
+        for _ in range(drawn):
+            draw()
+        found.append(last_digests())
+    return found
+
+
 def seed_all_and_tell(seed: int) -> dict[str, str]:
     """Put every global generator in a known state; the digests of that state, as quickly."""
     seed_all(seed)

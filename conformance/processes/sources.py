@@ -115,7 +115,8 @@ class SpawnedSource:
     def start(self, hash_seed: str, workdir: str) -> Zygote:
         """Start one; it is ready when `expect_ready` returns."""
         ours, theirs = pair()
-        settings = json.dumps({"implementation": self.implementation, "workdir": workdir})
+        elsewhere = hash_seed != HASH_SEEDS[0]
+        settings = json.dumps({"implementation": self.implementation, "workdir": workdir, "elsewhere": elsewhere})
         # Our import path, so that the same packages are found; then the folder the person stands in.
         path = [*sys.path, os.getcwd()]
         program = f"import sys; sys.path[:] = {path!r}; from conformance.processes.zygote import main; main()"

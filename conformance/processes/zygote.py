@@ -205,6 +205,8 @@ def main() -> None:
 
     settings = json.loads(sys.argv[2])
     control = Connection(int(sys.argv[1]))
+    if settings["elsewhere"]:
+        _have_fewer_cores()
 
     def load() -> tuple[Implementation, Origin]:
         implementation = resolve(settings["implementation"])
@@ -219,6 +221,12 @@ def main() -> None:
         # What the implementation's import wants done at the end is done; taking torch's modules apart is for nothing.
         atexit._run_exitfuncs()
         os._exit(0)
+
+
+def _have_fewer_cores() -> None:
+    """Leave out one of the cores, as on another machine: what an order is made by must not hang on their number."""
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, cores[1:] or cores)
 
 
 def heed() -> None:

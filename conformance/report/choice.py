@@ -88,6 +88,9 @@ def has_script(case: Case, implementation: str = "") -> bool:
     if case.clause in OF_RESTARTS:
         told = case.finding.kind not in _NOT_SCRIPTED and not scenario.asynchronous
         return told and not scenario.fault and set(scenario.words) <= _IN_A_RESTART
+    # The consumer of a script draws nothing.
+    if case.finding.kind.startswith("undoes-"):
+        return False
     known = (*_SCRIPTED, *_OF_CONSUMERS) if case.clause in OF_CONSUMERS else _SCRIPTED
     if case.clause in _OF_ONE_RANK and (scenario.world_size != 1 or scenario.drop_last or scenario.shuffle):
         return False
@@ -171,6 +174,7 @@ def flags_of(case: Case, claims: Claims, tasks: list[Task], again: bool) -> froz
         "answers": clause not in OF_FAILURES,
         "length": clause in OF_LENGTHS,
         "states": clause in OF_GENERATORS,
+        "cores": clause in ("ORDER-4", "ORDER-5"),
         "numpy": clause in (*OF_GENERATORS, *_WITH_DRAWS),
         "close": clause in (*OF_FAILURES, *OF_GENERATORS),
         "others": any(task.others for task in tasks),

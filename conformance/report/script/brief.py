@@ -94,6 +94,8 @@ def what_changed(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
 def run_rank(position: int, folder: str, names: list[str], pipe: Any) -> None:
     """The process of a rank: it sends what each run delivers, or how it fails."""
     os.setsid()
+    cores = sorted(os.sched_getaffinity(0))  # only: cores
+    os.sched_setaffinity(0, cores[int(os.environ["PYTHONHASHSEED"]) - 1 :] or cores)  # only: cores
     os.makedirs(folder)  # only: log
     os.environ.update(WATCH=folder, CONSUMER=str(os.getpid()))  # only: log
     os.environ["STATE"] = f"{folder}/../state-{position}"  # only: stopped
