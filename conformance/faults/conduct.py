@@ -19,7 +19,15 @@ def _live(going: Reading) -> None:
     def make(others: Mapping[str, Any]) -> Reader:
         return replace(going.reader, loader=going.load(**others))
 
-    Life(going.reader, make, going.epochs).live(going.scenario.words)
+    merge = going.implementation.offers.get("merge")
+    life = Life(going.reader, make, going.epochs, going.scenario.seed, merge)
+    try:
+        life.live(going.scenario.words)
+    finally:
+        # The one that goes on from a state; whoever made the first one closes that.
+        if life.reader is not going.reader:
+            with suppress(Stopped):
+                calls.close(life.reader.loader)
 
 
 def _read_hooked(going: Reading) -> None:

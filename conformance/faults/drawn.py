@@ -180,6 +180,11 @@ def _lives(claims: Claims, style: Style, tier: Tier) -> Iterator[Scenario]:
     if tier.name != "quick":
         # More steps than are planned at a time: what an older iterator still has to plan is of its own epoch.
         yield _living("held", Scenario(300, shuffle=shuffle, dataset=style))
+        # What comes is WORK-21's; here it is looked at what is left behind.
+        for workers in _workers(claims, style):
+            words = [*(["saved"] if claims.resume is True else []), "beside", *([] if workers else ["often"])]
+            plain = Scenario(6, batch_size=2, num_workers=min(1, workers), shuffle=shuffle, dataset=style)
+            yield _living("+".join(words), plain)
 
 
 def _living(words: str, scenario: Scenario) -> Scenario:

@@ -2,7 +2,7 @@
 
 from conformance.faults.disturbed import DISTURBED
 from conformance.loader.conducts import CONDUCTS, Conduct
-from conformance.loader.living import LIVES
+from conformance.loader.living import FURTHER_LIVES, LIVES
 
 # The hooks that are asked for, and looked at.
 HOOKS = {
@@ -19,6 +19,11 @@ CONDUCTS.update(
     {
         "hooked": Conduct("read epoch after epoch", "conformance.faults.conduct", details=HOOKS),
         "orders": Conduct("the first step alone of 24 epochs", "conformance.faults.conduct", calm=True),
-        "lives": Conduct("a whole epoch after these", "conformance.faults.conduct", details=LIVES, fails_in="failed"),
+        "lives": Conduct(
+            "a whole epoch after these",
+            "conformance.faults.conduct",
+            details={**LIVES, **FURTHER_LIVES},
+            fails_in="failed",
+        ),
     }
 )

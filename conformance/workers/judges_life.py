@@ -11,6 +11,7 @@ from conformance.loader.judging import (
     repeats,
     show,
 )
+from conformance.loader.living import FURTHER_LIVES
 from conformance.loader.runs import FIRST_EPOCH
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, RankRun, Trace
@@ -109,8 +110,8 @@ def _gone_after_an_error(scenario: Scenario, trace: Trace, rank: RankRun) -> Ver
 
 def _clause_of(scenario: Scenario) -> str:
     """The clause that judges what comes after several things: a second iterator is told first, then an error."""
-    if not scenario.conduct.startswith("lives"):
-        return ""
+    if not scenario.conduct.startswith("lives") or FURTHER_LIVES.keys() & {*scenario.words}:
+        return ""  # WORK-21 says what comes of those
     return "WORK-13" if "held" in scenario.words else "WORK-14" if "failed" in scenario.words else "WORK-12"
 
 

@@ -1,5 +1,7 @@
 """Loaders that do right by each thing that is done to them, and not by two, or with other requests (chapter 4)."""
 
+import os
+import tempfile
 from collections.abc import Iterator
 from random import Random
 from typing import Any, ClassVar
@@ -77,6 +79,47 @@ class Closing(Delivery):
             super().__del__()
 
 
+class ThrowsWhatWasMetBefore(BadAhead):
+    """The thread's error waits on the loader for an end; an epoch that is left has none. (No public report.)"""
+
+    claims, families = PLAIN, LIVES
+    clause, smallest = "WORK-21", "n4,w1,b1,keep,e2,async,life=fled"
+    met: Exception | None = None
+
+    def begin(self, epoch: int) -> Loading:
+        return Telling(self, epoch, self.reader(epoch), self.room)
+
+    def at_the_end(self, epoch: int) -> None:
+        met, self.met = self.met, None
+        if met is not None:
+            raise met
+        super().at_the_end(epoch)
+
+
+class Telling(Loading):
+    """An epoch on its way, which ends where its thread meets an error, and leaves that on the loader."""
+
+    def __init__(self, loader: ThrowsWhatWasMetBefore, *loading: Any) -> None:
+        self.loader = loader
+        super().__init__(*loading)
+
+    def put(self, kind: str, value: Any = None) -> None:
+        if kind == "error":
+            self.loader.met, kind = value, "end"
+        super().put(kind, value)
+
+
+class HasSlotsForItsMicroBatch(Choosing, BadAhead):
+    """Of a step that was packed, reading ahead keeps as many samples as a micro-batch has. (No public report.)"""
+
+    claims, families = claim(PLAIN, batches=("budget",), when_keeping="uneven"), LIVES
+    clause, smallest = "WORK-21", "n2,w1,b1,keep,budget,t4,e2,life=ahead+begun"
+
+    def fetch(self, step: list[int]) -> Any:
+        is_kept = self.copied and self.request.batches
+        return super().fetch(step[: self.request.batch_size] if is_kept else step)
+
+
 class Following(Stopping):
     """Follows the user's sampler, and is resumed by the number of samples that it has given: correct."""
 
@@ -99,6 +142,18 @@ class ForgetsItsSamplerInARestart(Following):
 
     def left(self, skipped: int) -> list[list[int]]:
         return Stopping.left(self, skipped) if skipped else super().left(skipped)
+
+
+class LeavesItsStateOpen(Stopping):
+    """What is left of an epoch is written to a file, whose descriptor stays open. (No public report.)"""
+
+    families, clause, smallest = ("life",), "LEAK-2", "n3,w1,b1,keep,shuffle,e2,lives,with=saved"
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on from there."""
+        super().load_state_dict(state)
+        _, path = tempfile.mkstemp()
+        os.unlink(path)
 
 
 class Gathering(Stopping, Choosing):

@@ -1,6 +1,7 @@
 """Loaders that lose patience, reuse memory after a while, or keep more and more of it (chapters 4, 5 and 10)."""
 
 import pickle
+import weakref
 from collections.abc import Iterator
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -77,6 +78,24 @@ class KeepsABufferForEachStep(ReusesItsBuffer):
     def __iter__(self) -> Iterator[Any]:
         self.number = 0
         return super().__iter__()
+
+
+class FillsWhatIsCutOff(BadPool):
+    """An array is free when its batch is gone, and a slice of it is not its batch. (No public report.)"""
+
+    claims, families = STREAM, LIFE
+    clause, smallest = "WORK-16", "n2,w1,b1,keep,e2,iterable,kept"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.free: list[Any] = []
+
+    def collate(self, samples: list[Any]) -> Any:
+        array = self.free.pop() if self.free else np.zeros(self.request.batch_size, dtype=np.int64)
+        batch = np.frombuffer(array, dtype=np.int64)[: len(samples)]
+        batch[:] = np.ravel(samples)
+        weakref.finalize(batch, self.free.append, array)
+        return batch
 
 
 class FillsWhatWasLeft(BadPool):

@@ -1,5 +1,6 @@
 """Loaders that deliver the right samples in the wrong order, or disturb the caller's random state (chapter 3)."""
 
+import os
 import random
 from collections.abc import Iterator
 from random import Random
@@ -301,6 +302,32 @@ class ReseedsTheCaller(KnownBad):
     def __iter__(self) -> Iterator[list[int]]:
         random.seed(self.request.seed)
         return super().__iter__()
+
+
+class TakesBackTheCallersDraws(KnownBad):
+    """The caller's generator is put back at the end of an epoch, and with it what he has drawn. (No public report.)"""
+
+    claims = BUFFERED
+    clause, smallest = "ORDER-10", "n1,w1,b1,keep,random-state"
+
+    def __iter__(self) -> Iterator[list[int]]:
+        state = random.getstate()
+        yield from super().__iter__()
+        random.setstate(state)
+
+
+class DrawsOnEachCore(KnownBad):
+    """Keys are drawn by as many generators as there are cores that may be used. (No public report.)"""
+
+    claims = SHUFFLING
+    clause, smallest, related = "ORDER-5", "n4,w1,b1,keep,shuffle,again", ("ORDER-4",)
+    spawned = True
+
+    def shuffled(self, order: list[int], generator: random.Random) -> list[int]:
+        cores = len(os.sched_getaffinity(0))
+        each = [random.Random(mix(self.mixed_seed(), core)) for core in range(cores)]
+        keys = [each[index * cores // len(order)].random() for index in order]
+        return sorted(order, key=keys.__getitem__)
 
 
 class SeedsTheCallerMeanwhile(KnownBad):
