@@ -44,7 +44,7 @@ def test_each_kind_of_request_is_tried() -> None:
     assert {"", "grouped", "budget", "subset", "mixture", "stream"} == {
         getattr(each.asked, "about", "") for each in tried
     }
-    assert {"sampler", "batches", "collated"} == {hook for each in tried for hook in each.hooks}
+    assert {"sampler", "batches", "collated", "ahead"} == {hook for each in tried for hook in each.hooks}
     assert {True, False} == {each.is_asynchronous for each in tried} == {each.asked.shuffle for each in tried}
 
 

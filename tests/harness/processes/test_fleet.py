@@ -69,7 +69,8 @@ def telling(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """A fleet whose loader tells where it runs."""
     path = tmp_path_factory.mktemp("adapter") / "telling.py"
     path.write_text(
-        "import os\ndef load(request):\n    return [[1000 + hash('loaderspec') % 10**6, 1000 + os.getpid()]]\n"
+        "import os\ndef load(request):\n    cores = len(os.sched_getaffinity(0))\n"
+        "    return [[1000 + hash('loaderspec') % 10**6, 1000 + os.getpid()], [1000 + cores]]\n"
     )
     with Fleet(SpawnedSource(str(path))) as fleet:
         yield fleet
@@ -77,7 +78,9 @@ def telling(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 
 def told(fleet: Fleet, ranks: int = 1, shift: int = 0) -> list[tuple[int, ...]]:
     """Hash and process of each rank."""
-    return [samples(run) for run in fleet.run([task(rank=rank, world_size=ranks) for rank in range(ranks)], shift)]
+    return [
+        run.epochs[0].steps[0] for run in fleet.run([task(rank=rank, world_size=ranks) for rank in range(ranks)], shift)
+    ]
 
 
 def test_two_ranks_have_two_hash_seeds(telling: Fleet) -> None:
@@ -99,6 +102,13 @@ def test_the_other_process_has_the_other_hash_seed(telling: Fleet) -> None:
     ((two, second),) = told(telling, shift=1)
     assert one != two
     assert first != second
+
+
+def test_two_ranks_may_use_other_numbers_of_cores(telling: Fleet) -> None:
+    """The second one has a core less, if there are two: an order that is made by their number differs."""
+    runs = telling.run([task(rank=rank, world_size=2) for rank in range(2)])
+    cores = len(os.sched_getaffinity(0))
+    assert [(cores,), (max(1, cores - 1),)] == [run.epochs[0].steps[1] for run in runs]
 
 
 def test_renewed_members_are_new_processes(telling: Fleet) -> None:

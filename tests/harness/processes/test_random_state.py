@@ -114,3 +114,13 @@ def test_a_library_that_is_not_imported_is_left_alone(monkeypatch: pytest.Monkey
     with undisturbed():
         random.random()
     assert ["random"] == list(digests())
+
+
+def test_what_a_consumer_draws_is_told_draw_by_draw() -> None:
+    """The digests of a state from which nothing was drawn, once, and twice are those that come so."""
+    with random_state.undisturbed():
+        told = random_state.told_after(5, 2)
+        random_state.seed_all(5)
+        random_state.draw()
+        assert told[1] == random_state.digests()
+    assert 3 == len({each["random"] for each in told})
