@@ -4,6 +4,7 @@ import argparse
 import datetime
 import importlib
 import json
+import signal
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
@@ -76,6 +77,8 @@ def matrix(given: argparse.Namespace) -> int:
         print(f"loaderspec: {error}", file=sys.stderr)
         return 4
     runner = MatrixRun(chosen, options, _teller(chosen))
+    # Who cancels a job loses none of the hour that it took, as with Ctrl-C.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         found, code = runner.run(date), 0
     except KeyboardInterrupt:
@@ -85,6 +88,8 @@ def matrix(given: argparse.Namespace) -> int:
             f"written: --into={given.json} judges the others",
             file=sys.stderr,
         )
+    finally:
+        signal.signal(signal.SIGTERM, before)
     found = joined(earlier, found, clauses=bool(clauses)) if earlier else found
     for form, write in writers.items():
         written[form].write_text(write(found), encoding="utf-8")

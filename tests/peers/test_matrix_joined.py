@@ -1,6 +1,8 @@
 """A matrix that is made in several runs."""
 
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +123,13 @@ def test_what_is_done_when_a_run_is_interrupted_is_there(tmp_path: Path) -> None
         matrix.run("2026-11-28")
     matrix.peers = [first, second]
     assert [{"name": first.name}] == matrix.found("2026-11-28")["peers"]
+
+
+def test_a_run_that_is_cancelled_writes_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SIGTERM ends it as Ctrl-C does, with the matrix written, and leaves the signal as it was."""
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(MatrixRun, "run", lambda run, date: os.kill(os.getpid(), signal.SIGTERM) or run.found(date))
+    written = tmp_path / "matrix.json"
+    assert 130 == main(["matrix", "--only=torch", f"--json={written}"])
+    assert [] == json.loads(written.read_text("utf-8"))["peers"]
+    assert before == signal.getsignal(signal.SIGTERM)
