@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from conformance.contract import Claims
 from conformance.faults import drawn_hooks
 from conformance.loader.asked import may_persist
-from conformance.loader.conducts import BASE_ERRORS, ERRORS, KINDS
+from conformance.loader.conducts import A_FEW_ERRORS, BASE_ERRORS, ERRORS, KINDS
 from conformance.loader.kinds import ORDERED
 from conformance.loader.living import LIVES
 from conformance.loader.scenario import Scenario, Style, simpler
@@ -137,7 +137,7 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             plain = Scenario(5, batch_size=2, num_workers=num_workers, epochs=3, dataset=style)
             # Each with the first style; of another one, as at the quick tier, a few.
             few = tier.name == "quick" or style != _styles(claims)[0]
-            for word in islice(ERRORS, 2, None, 3) if few else ERRORS:
+            for word in A_FEW_ERRORS if few else ERRORS:
                 yield simpler(plain, epochs=2, fault="raise@3", details=word)
             for place, when in ((0, "second"), (4, "second"), (2, "third"), (4, "")):
                 yield simpler(plain, fault=f"raise@{place}", details=when)
