@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from hypothesis import strategies as st
 
-from conformance.contract import Claims
+from conformance.contract import LARGEST_SEED, Claims
 from conformance.loader.judging import remainder
 from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.restarts.drawn_hooks import each_with_hooks
@@ -219,7 +219,10 @@ def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
             yield plain
         if shuffles and word != "unbegun":
             # A later epoch, which has an order of its own, and so many samples that two orders differ.
-            yield simpler(plain, shuffle=True, samples=12 * ranks, batch_size=3, epochs=3, seed=5)
+            later = simpler(plain, shuffle=True, samples=12 * ranks, batch_size=3, epochs=3, seed=5)
+            yield later
+            if word in ("", "wider") and place == 2:
+                yield simpler(later, seed=LARGEST_SEED)
     first = simpler(scenario, world_size=ranks, samples=7 * ranks, epochs=epochs, conduct=f"save@{places[0]}")
     if word != "reseeded":
         # Single samples, so that a few more cases can show a fault.
