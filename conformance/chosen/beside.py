@@ -50,7 +50,7 @@ _TRIES = 200
 def _behind_another(going: Reading, request: Request) -> Request:
     """The request, when a loader over as many other samples has been read and closed.
 
-    Its list is filled anew; or it is gone, and another one has its address, so that who knows a list by that is wrong.
+    Its list is refilled; or it is gone, and another one has its address, so that who knows a list by that is wrong.
     """
     indices = list(request.indices or ())
     caller = [(index + 1) % going.scenario.samples for index in indices]

@@ -29,7 +29,7 @@ DETAILS = {
     "beside": "beside a loader of the others",
     "whole": "two loaders of the whole dataset",
     "none": "nothing asked for",
-    "reused": "in the list of an earlier loader, filled anew",
+    "reused": "in the list of an earlier loader, refilled",
     "gone": "in a list where that of an earlier loader was",
     "back": "the last epoch first",
     "all": "until all are exhausted",
