@@ -9,6 +9,7 @@ from typing import Any
 from conformance.chosen.probes import EpochStream, Source, Stream
 from conformance.chosen.scenario import (
     BATCHES,
+    RARE,
     ChosenScenario,
     ends_with_the_last,
     groups_of,
@@ -72,7 +73,10 @@ class Reading:
 
 def _more(scenario: ChosenScenario) -> int:
     """What a mixture may have more, where sources begin again until the rarest one is exhausted."""
-    return 400 + 40 * scenario.samples if _is_mixed(scenario) else 0
+    if not _is_mixed(scenario):
+        return 0
+    # Of draws with its weight each of so many leaves out a rare source once in e^40 times.
+    return 40 * (round(1 / RARE) + scenario.samples if "rare" in scenario.words else 10 + scenario.samples)
 
 
 def request_of(going: Reading) -> Request:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from conformance.chosen.scenario import ChosenScenario
-from conformance.contract import Claims
+from conformance.contract import LARGEST_SEED, Claims
 from conformance.loader.asked import may_persist
 from conformance.trial.tiers import Tier
 
@@ -54,6 +54,7 @@ def a_few_batches(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
                 yield replace(small, world_size=1, samples=2, details=details)
         if claims.shuffle:
             yield from _shuffled(replace(large, samples=120, shuffle=True))
+            yield replace(small, shuffle=True, seed=LARGEST_SEED)
             if about != "grouped":
                 # So many epochs that they are packed into other numbers of steps.
                 yield ChosenScenario(40, about, budget=9, shuffle=True, epochs=12)

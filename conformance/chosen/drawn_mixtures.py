@@ -6,10 +6,11 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from conformance.chosen.scenario import ChosenScenario
-from conformance.contract import Claims
+from conformance.contract import LARGEST_SEED, Claims
 from conformance.trial.tiers import Tier
 from conformance.trial.words import joined, words_of
 
+_ORDER = ("all", "weighted", "saved", "late", "inside", "retold")
 _RULES = {"first_exhausted": "", "all_exhausted": "all"}
 
 
@@ -59,13 +60,31 @@ def a_few_mixtures(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
                     yield replace(large, batch_size=7, epochs=2, variant="seed+1")
                 if _resumes(claims, shuffle):
                     yield from _restarted(details, shuffle, claims)
+        if tier.name != "quick":
+            yield from _unusual(_RULES[rule], claims)
+
+
+def _unusual(rule: str, claims: Claims) -> Iterator[ChosenScenario]:
+    """A source that is drawn from once in a thousand times; weights whose sum is not quite 1; the largest seed."""
+    shuffle = claims.shuffle is not None
+    rare = joined({rule, "rare"} - {""}, ("all", "rare"))
+    # Until all are exhausted each sample of it takes a thousand of others; else it is asked for its share.
+    samples, batch_size = (4, 8) if rule else (72_000, 64)
+    yield ChosenScenario(samples, "mixture", 1, batch_size, shuffle=shuffle, parts=2, details=rare)
+    for parts in (6, 10):
+        yield ChosenScenario(3 * parts, "mixture", 2, 2, shuffle=shuffle, parts=parts, details=rule)
+    if shuffle:
+        seed = LARGEST_SEED
+        yield ChosenScenario(11, "mixture", 2, 2, shuffle=True, parts=3, epochs=2, seed=seed, details=rule)
 
 
 def _restarted(details: str, shuffle: bool, claims: Claims) -> Iterator[ChosenScenario]:
     """The first epoch stopped at two places; shuffled, a later one too, which has draws of its own."""
     cases = [(2, 3, 1, "saved"), (1, 2, 1, "saved"), (1, 2, 1, "late"), (1, 3, 1, "late")]
     cases += [(1, 2, 2, "saved")] if shuffle else []
-    cases += [(1, 2, 2, "saved+inside")] if shuffle and claims.epochs != "automatic" else []
+    if claims.epochs != "automatic":
+        cases += [(1, 2, 2, "saved+inside")] if shuffle else []
+        cases += [(1, 2, 1, "saved+retold"), (1, 2, 1, "saved+inside+retold")]
     for ranks, parts, epochs, more in cases:
-        words = joined({*words_of(details), *words_of(more)}, ("all", "weighted", "saved", "late", "inside"))
+        words = joined({*words_of(details), *words_of(more)}, _ORDER)
         yield ChosenScenario(11, "mixture", ranks, 1, shuffle=shuffle, parts=parts, epochs=epochs, details=words)

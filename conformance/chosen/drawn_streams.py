@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from conformance.chosen.judges_streams import shuffles_streams, tells_epochs
 from conformance.chosen.scenario import ChosenScenario
-from conformance.contract import Claims
+from conformance.contract import LARGEST_SEED, Claims
 from conformance.loader.asked import may_persist
 from conformance.trial.tiers import Tier
 
@@ -61,5 +61,7 @@ def _shuffled(large: ChosenScenario, claims: Claims) -> Iterator[ChosenScenario]
     small = replace(large, samples=9, parts=3, batch_size=2, epochs=2)
     for drop_last in (False, True):
         yield replace(small, drop_last=drop_last)
+    if not large.num_workers:
+        yield replace(small, seed=LARGEST_SEED)
     for variant in ("again", "seed+1", *(("jump",) if claims.epochs == "set_epoch" else ())):
         yield replace(large, variant=variant)

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from conformance.chosen.scenario import ChosenScenario
-from conformance.contract import Claims
+from conformance.chosen.scenario import BEHIND, ChosenScenario
+from conformance.contract import LARGEST_SEED, Claims
 from conformance.trial.tiers import Tier
 
 _WAYS = ("", "backwards", "beside", "backwards+beside", "whole", "none", "none+beside", "half+beside")
@@ -37,5 +37,10 @@ def a_few_subsets(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
             yield small
             yield replace(small, world_size=1, drop_last=True)
             yield replace(small, samples=301, world_size=3, batch_size=7, epochs=2)
+    for details in sorted(BEHIND):
+        for shuffle in shuffles:
+            yield ChosenScenario(10, "subset", 1, 2, shuffle=shuffle, epochs=2, details=details)
+    if shuffles[-1]:
+        yield ChosenScenario(10, "subset", 2, 2, shuffle=True, epochs=2, seed=LARGEST_SEED)
     if claims.workers:
         yield ChosenScenario(10, "subset", 1, 2, shuffle=shuffles[-1], num_workers=2, epochs=2, details="beside")

@@ -276,7 +276,9 @@ def _is_large(scenario: ChosenScenario) -> bool:
 
 
 def _percent(scenario: ChosenScenario) -> str:
-    return ", ".join(f"{weight:.0%}" for weight in weights_of(scenario))
+    return ", ".join(
+        f"{weight:.1%}" if "rare" in scenario.words else f"{weight:.0%}" for weight in weights_of(scenario)
+    )
 
 
 def _out_of_proportion(scenario: ChosenScenario, shares: list[int]) -> str:

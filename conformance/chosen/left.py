@@ -8,7 +8,7 @@ from conformance.contract import Claims
 from conformance.loader.judging import comparable, counts_itself, show
 from conformance.trace import RankRun, Trace
 from conformance.trial.clause import Finding, Verdict, clause
-from conformance.trial.tiers import Tier
+from conformance.trial.tiers import TIERS, Tier
 
 # The run in which no epoch is left.
 WHOLE = "whole"
@@ -16,7 +16,7 @@ WHOLE = "whole"
 
 def a_few_left(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
     """The first epoch left after a step or two, for the next one or for the same again; ended by an error; or held."""
-    yield from _left(claims)
+    yield from _left(claims, tier)
 
 
 def _can_be_left(claims: Claims) -> bool:
@@ -24,8 +24,8 @@ def _can_be_left(claims: Claims) -> bool:
     return next(_left(claims), None) is not None
 
 
-def _left(claims: Claims) -> Iterator[ChosenScenario]:
-    for plain in _plain(claims):
+def _left(claims: Claims, tier: Tier = TIERS["quick"]) -> Iterator[ChosenScenario]:
+    for plain in _plain(claims, tier):
         # Whose order hangs on the epoch's number is asked for by a number.
         if (plain.shuffle or plain.about == "mixture") and not claims.goes_by_set_epoch:
             continue
@@ -40,7 +40,7 @@ def _with(plain: ChosenScenario, word: str) -> str:
     return "+".join(filter(None, (plain.details, word)))
 
 
-def _plain(claims: Claims) -> Iterator[ChosenScenario]:
+def _plain(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
     shuffles = (False, True) if claims.shuffle else (False,)
     for shuffle in shuffles:
         for about in claims.batches:
@@ -51,6 +51,9 @@ def _plain(claims: Claims) -> Iterator[ChosenScenario]:
         for rule in claims.mixtures:
             details = "all" if rule == "all_exhausted" else ""
             yield ChosenScenario(15, "mixture", 1, 2, False, shuffle, parts=3, epochs=2, details=details)
+            if details and tier.name != "quick":
+                # One source has been through many times before the loop is left, or the other one fails.
+                yield ChosenScenario(4, "mixture", 1, 8, False, shuffle, parts=2, epochs=2, details="all+rare")
     if claims.stream_shuffle:
         for shuffle in (False, True):
             yield ChosenScenario(24, "stream", 1, 2, False, shuffle, parts=3, epochs=2)

@@ -32,17 +32,25 @@ def read(going: Reading, request: Request) -> None:
         return
     second = going.reader(request)
     try:
-        rest = _resumed(second, number, pickle.loads(blob), "inside" in going.scenario.words)
+        rest = _resumed(second, number, pickle.loads(blob), {*going.scenario.words})
         going.epochs.append(replace(rest, steps=(*head.steps, *rest.steps)))
     finally:
         with suppress(Stopped):
             calls.close(second.loader)
 
 
-def _resumed(reader: Reader, number: int, state: Any, inside: bool) -> Epoch:
+def _resumed(reader: Reader, number: int, state: Any, words: set[str]) -> Epoch:
     """What comes from the state; `inside`: the epoch was set before it was loaded, and is not set again."""
-    if inside and hasattr(reader.loader, "set_epoch"):
-        calls.called("set_epoch", number, lambda: reader.loader.set_epoch(number))
-        reader = replace(reader, sets_epoch=False)
+    if "inside" in words:
+        _tell(reader, number)
     reader.method("load_state_dict", state)
+    if "retold" in words:
+        _tell(reader, number)
+    if "inside" in words:
+        reader = replace(reader, sets_epoch=False)
     return reader.rest(reader.begin(number)).epoch()
+
+
+def _tell(reader: Reader, number: int) -> None:
+    if hasattr(reader.loader, "set_epoch"):
+        calls.called("set_epoch", number, lambda: reader.loader.set_epoch(number))

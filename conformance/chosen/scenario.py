@@ -29,12 +29,16 @@ DETAILS = {
     "beside": "beside a loader of the others",
     "whole": "two loaders of the whole dataset",
     "none": "nothing asked for",
+    "reused": "in the list of an earlier loader, refilled",
+    "gone": "in a list where that of an earlier loader was",
     "back": "the last epoch first",
     "all": "until all are exhausted",
     "weighted": "the later ones with more weight",
+    "rare": "the last one with a weight of 0.1 %",
     "saved": "restarted from the state after two steps",
     "late": "restarted from the state after seven steps",
     "inside": "loaded after set_epoch()",
+    "retold": "set_epoch() called once more after it",
     "left": "the first epoch left after two steps",
     "retried": "the first epoch left after two steps and begun again",
     "failed": "the first epoch ended by an error",
@@ -44,6 +48,10 @@ DETAILS = {
 STOPPED_AFTER = {"saved": 2, "late": 7}
 # The words by which the first epoch does not come to its end, or not before the next one does.
 LEAVING = frozenset(("left", "retried", "failed", "held"))
+# The words by which a loader comes after another one, which was read over as many other samples, and is closed.
+BEHIND = frozenset(("reused", "gone"))
+# The weight of a source that is drawn from now and then: it is 0 in whole percents, and in parts of 256.
+RARE = 0.001
 # What the second run changes.
 VARIANTS = ("none", "again", "jump", "seed+1")
 
@@ -228,7 +236,9 @@ sources_of = shards_of
 
 
 def weights_of(scenario: ChosenScenario) -> tuple[float, ...]:
-    """The weight of each source; they add up to 1."""
+    """The weight of each source; they add up to 1, but for what a sum of fractions errs by."""
+    if "rare" in scenario.words and scenario.parts > 1:
+        return (*([(1 - RARE) / (scenario.parts - 1)] * (scenario.parts - 1)), RARE)
     weights = [at + 1 if "weighted" in scenario.words else 1 for at in range(scenario.parts)]
     return tuple(weight / sum(weights) for weight in weights)
 

@@ -17,7 +17,13 @@ _OF_ANY_LOADER = (
 )
 
 
+# What no script does yet.
+_WITHOUT_SCRIPT = {*asked_for.BEHIND, "retold"}
+
+
 def _fits(clause: str, scenario: ChosenScenario) -> bool:
+    if _WITHOUT_SCRIPT & {*scenario.words}:
+        return False
     return clause == "SUBSET-4" or not asked_for.has_second(scenario)
 
 

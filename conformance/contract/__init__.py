@@ -14,12 +14,13 @@ from conformance.contract.implementation import (
     Offer,
 )
 from conformance.contract.parsing import parse_claims
-from conformance.contract.request import Request
+from conformance.contract.request import LARGEST_SEED, Request
 
 __all__ = [
     "AHEAD",
     "BY_NAME_ONLY",
     "CHOICES",
+    "LARGEST_SEED",
     "LIMITS",
     "OFFERS",
     "VALUES",

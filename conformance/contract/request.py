@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+# The largest that is asked for.
+LARGEST_SEED = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class Request:

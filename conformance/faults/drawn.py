@@ -1,4 +1,4 @@
-"""What is tried of trouble, and of samples that are no numbers: chapter 10, and the life of a loader in chapter 4."""
+"""What is tried of trouble: chapter 10, and the life of a loader in chapter 4."""
 
 from collections.abc import Iterator
 from itertools import islice, product
@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from conformance.contract import Claims
 from conformance.faults import drawn_hooks
 from conformance.loader.asked import may_persist
-from conformance.loader.conducts import BASE_ERRORS, ERRORS, KINDS
-from conformance.loader.kinds import ORDERED
+from conformance.loader.conducts import A_FEW_ERRORS, BASE_ERRORS, ERRORS
 from conformance.loader.living import LIVES
 from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
@@ -32,7 +31,7 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
     samples = draw(st.integers(1, 8))
     batch_size = draw(st.integers(1, 3))
     num_workers = draw(st.sampled_from((0, 1, 2))) if claims.workers else 0
-    dataset: Style = draw(st.sampled_from(_styles(claims)))
+    dataset: Style = draw(st.sampled_from(styles(claims)))
     num_workers = min(num_workers, _most_workers(claims, dataset))
     trouble = draw(st.sampled_from((*_CONDUCTS, "lives", *_possible_faults(claims, num_workers, dataset))))
     place = draw(st.integers(0, 7))
@@ -68,7 +67,7 @@ def troubled(draw: st.DrawFn, claims: Claims) -> Scenario:
 
 def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """Each fault once and each conduct thrice, without workers and with, so that none is left to chance."""
-    for dataset in _styles(claims):
+    for dataset in styles(claims):
         for num_workers in _workers(claims, dataset):
             for fault in dict.fromkeys(_possible_faults(claims, num_workers, dataset)):
                 named = f"{fault}@{_place(fault, num_workers)}"
@@ -78,7 +77,7 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             # In a step of its own, between others.
             for fault in dict.fromkeys(_faults(dataset)):
                 yield Scenario(3, num_workers=num_workers, epochs=3, dataset=dataset, fault=f"{fault}@1")
-    dataset = _styles(claims)[0]
+    dataset = styles(claims)[0]
     for num_workers in _workers(claims, dataset):
         for conduct in _LISTED:
             named = f"{conduct}@1" if conduct in _PLACED else conduct
@@ -132,12 +131,12 @@ def _each_death(claims: Claims, style: Style, most: int) -> Iterator[Scenario]:
 
 def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """Each class of error, and the faults in later epochs, in the first and the last step, and in a rest."""
-    for style in _styles(claims):
+    for style in styles(claims):
         for num_workers in _workers(claims, style):
             plain = Scenario(5, batch_size=2, num_workers=num_workers, epochs=3, dataset=style)
             # Each with the first style; of another one, as at the quick tier, a few.
-            few = tier.name == "quick" or style != _styles(claims)[0]
-            for word in islice(ERRORS, 2, None, 3) if few else ERRORS:
+            few = tier.name == "quick" or style != styles(claims)[0]
+            for word in A_FEW_ERRORS if few else ERRORS:
                 yield simpler(plain, epochs=2, fault="raise@3", details=word)
             for place, when in ((0, "second"), (4, "second"), (2, "third"), (4, "")):
                 yield simpler(plain, fault=f"raise@{place}", details=when)
@@ -214,18 +213,6 @@ def _persisting(claims: Claims, style: Style) -> Iterator[Scenario]:
         yield _living(words, simpler(plain, samples=6, fault=fault, shuffle=shuffle))
 
 
-def _growing(claims: Claims, num_workers: int, style: Style) -> Iterator[Scenario]:
-    """What may keep more with each epoch: one that is left, a rest that is dropped, an error; workers that live on."""
-    large = Scenario(16, batch_size=4, num_workers=num_workers, kind="large", dataset=style)
-    persists = num_workers > 0 and may_persist(claims)
-    if style == _styles(claims)[0]:
-        yield simpler(large, conduct="leave@3", persistent_workers=persists)
-    if not num_workers and style == _styles(claims)[0]:
-        yield simpler(large, samples=31, batch_size=16, drop_last=True)
-    if not num_workers and claims.errors == "raise":
-        yield simpler(large, batch_size=16, fault="raise@15", details="always")
-
-
 def _kept(claims: Claims, style: Style) -> Iterator[Scenario]:
     """More steps than a ring has slots, and other values in the second epoch."""
     shuffle = style == "map" and claims.shuffle is not None
@@ -262,9 +249,10 @@ def _workers(claims: Claims, style: Style) -> tuple[int, ...]:
     return tuple(sorted({0, _most_workers(claims, style)}))
 
 
-def _styles(claims: Claims) -> tuple[Style, ...]:
-    styles: tuple[Style, ...] = ("map", "iterable")
-    return tuple(style for style in styles if style in claims.datasets)
+def styles(claims: Claims) -> tuple[Style, ...]:
+    """The kinds of dataset that the loader reads."""
+    every: tuple[Style, ...] = ("map", "iterable")
+    return tuple(style for style in every if style in claims.datasets)
 
 
 def _faults(dataset: Style) -> list[str]:
@@ -278,18 +266,3 @@ def _possible_faults(claims: Claims, num_workers: int, dataset: Style) -> tuple[
     if not num_workers:
         return (*faults, *(fault for fault in hooks if fault == "collate"))
     return (*faults, *_WORKER_FAULTS, *hooks)
-
-
-def kinds_of_sample(claims: Claims, tier: Tier) -> Iterator[Scenario]:
-    """One step of each kind of sample, in the main process and in a worker; then many epochs of large samples."""
-    for dataset in _styles(claims):
-        for kind in KINDS:
-            for num_workers in (0, 1) if claims.workers and dataset == "map" else (0,):
-                if kind == "large":
-                    yield Scenario(16, batch_size=4, num_workers=num_workers, kind=kind, dataset=dataset)
-                    if num_workers == 0 or dataset == "map":
-                        yield from _growing(claims, num_workers, dataset) if tier.name != "quick" else ()
-                elif kind != "buffer":
-                    yield Scenario(3, batch_size=3, num_workers=num_workers, kind=kind, dataset=dataset)
-    if claims.shuffle == "global" and "map" in claims.datasets and tier.name != "quick":
-        yield Scenario(ORDERED, batch_size=100, shuffle=True, conduct="orders")

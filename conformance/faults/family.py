@@ -1,7 +1,7 @@
 """The families of chapter 10, which chapter 4 shares: trouble in the life of a loader, and samples of every kind."""
 
 from conformance.contract import Claims
-from conformance.faults import drawn, judges, judges_left, scenario
+from conformance.faults import drawn, drawn_kinds, judges, judges_left, scenario
 from conformance.loader.runs import runs, undisturbed
 from conformance.loader.scenario import Scenario, from_code, may_fail, within
 from conformance.loader.simpler import simplified
@@ -41,5 +41,5 @@ FAMILIES = (
         within=within,
         few=few,
     ),
-    Family("samples", from_code, runs, drawn.kinds_of_sample, may_fail=_may_fail, within=within, few=few),
+    Family("samples", from_code, runs, drawn_kinds.kinds_of_sample, may_fail=_may_fail, within=within, few=few),
 )

@@ -38,19 +38,52 @@ ERRORS = {
     "runtime": "RuntimeError",
     "missing": "NotImplementedError",
     "stubborn": "Stubborn",
+    # What queues, pools and connections raise for themselves, and a loader that is made of them may take for its own.
+    "empty": "Empty",
+    "full": "Full",
+    "cancelled": "CancelledError",
+    "pool": "BrokenExecutor",
+    "reset": "ConnectionResetError",
+    "blocking": "BlockingIOError",
+    "process": "ProcessError",
+    "barrier": "BrokenBarrierError",
+    "unpickling": "UnpicklingError",
+    "assertion": "AssertionError",
+    "module": "ModuleNotFoundError",
 }
+# Those of which a few are enough.
+A_FEW_ERRORS = ("unicode", "eof", "type", "stubborn")
 # What Python derives from BaseException alone, so that `except Exception` lets it pass; and the dataset's own such.
 BASE_ERRORS = {
     "exits": "SystemExit",
     "abandons": "Abandoned",
     "closes": "GeneratorExit",
     "stops": "KeyboardInterrupt",
+    "cancels": "CancelledError",
 }
 # Of these no other process can make one again from its text.
 NOT_MADE_ANEW = ("unicode", "stubborn")
 IN_EPOCH = {"second": 1, "third": 2}
+# Where those are that are not built in.
+MODULES = {
+    "cancels": "asyncio",
+    "empty": "queue",
+    "full": "queue",
+    "cancelled": "concurrent.futures",
+    "pool": "concurrent.futures",
+    "process": "multiprocessing",
+    "barrier": "threading",
+    "unpickling": "pickle",
+}
+
+
+def _told(word: str, name: str) -> str:
+    whole = f"{MODULES[word]}.{name}" if word in MODULES else name
+    return f"with {'an' if whole[0] in 'AEIOUa' else 'a'} {whole}"
+
+
 FAULT_WORDS = {
-    **{word: f"with {'an' if name[0] in 'AEIOU' else 'a'} {name}" for word, name in {**ERRORS, **BASE_ERRORS}.items()},
+    **{word: _told(word, name) for word, name in {**ERRORS, **BASE_ERRORS}.items()},
     "second": "in the second epoch",
     "third": "in the third epoch",
     "always": "in every epoch",

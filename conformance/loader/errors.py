@@ -3,9 +3,10 @@
 import builtins
 import errno
 from collections.abc import Callable
+from pkgutil import resolve_name
 from typing import cast
 
-from conformance.loader.conducts import BASE_ERRORS, ERRORS
+from conformance.loader.conducts import BASE_ERRORS, ERRORS, MODULES
 
 
 class BrokenSample(ValueError):
@@ -35,6 +36,8 @@ _MADE: dict[str, Callable[[str], BaseException]] = {
     "": BrokenSample,
     "abandons": Abandoned,
     "disk": lambda text: OSError(errno.ENOSPC, text),
+    "reset": lambda text: ConnectionResetError(errno.ECONNRESET, text),
+    "blocking": lambda text: BlockingIOError(errno.EAGAIN, text),
     "unicode": lambda text: UnicodeDecodeError("utf-8", b"\xff", 0, 1, text),
 }
 
@@ -43,5 +46,13 @@ def broken(error: str, fault: str) -> BaseException:
     """What a fault raises, by the word of its class."""
     if error == "stubborn":
         return Stubborn(fault=fault)
-    make = _MADE.get(error) or getattr(builtins, {**ERRORS, **BASE_ERRORS}[error])
-    return cast(BaseException, make(sentence(fault)))
+    return _maker(error)(sentence(fault))
+
+
+def _maker(error: str) -> Callable[[str], BaseException]:
+    if error in _MADE:
+        return _MADE[error]
+    name = {**ERRORS, **BASE_ERRORS}[error]
+    # Imported when it is raised: a rank's process need not have it.
+    found = resolve_name(f"{MODULES[error]}:{name}") if error in MODULES else getattr(builtins, name)
+    return cast(Callable[[str], BaseException], found)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hypothesis import strategies as st
 
-from conformance.contract import Claims
+from conformance.contract import LARGEST_SEED, Claims
 from conformance.loader.asked import may_persist
 from conformance.loader.scenario import Scenario, Variant, simpler
 from conformance.trial.tiers import Tier
@@ -42,6 +42,7 @@ def many_draws(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         for variant in _variants(claims):
             yield Scenario(24, 2, 4, shuffle=True, epochs=3, seed=7, conduct=conduct, variant=variant)
         yield Scenario(101, 1, 8, shuffle=True, epochs=2, drop_last=True, conduct=conduct)
+        yield Scenario(24, 2, 4, shuffle=True, epochs=3, seed=LARGEST_SEED, conduct=conduct)
         yield Scenario(64, 4, 4, shuffle=True, epochs=4, seeds=3, conduct=conduct)
         if claims.workers:
             workers: Variant = "workers"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hypothesis import strategies as st
 
-from conformance.contract import Claims
+from conformance.contract import LARGEST_SEED, Claims
 from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
@@ -65,3 +65,4 @@ def _in_files(dataset: Style, shuffle: bool) -> Iterator[Scenario]:
             for files, ranks in ((4, 2), (9, 2), (10, 3)):
                 plain = Scenario(files * 9 // 2, ranks, 3, drop_last=drop_last, shuffle=True, epochs=6, seed=files)
                 yield simpler(plain, conduct=f"sharded@{files}")
+            yield simpler(plain, conduct="sharded@10", seed=LARGEST_SEED)

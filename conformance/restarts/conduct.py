@@ -117,6 +117,11 @@ class Restarts:
         if under_way is not None and "amid" in self.words:
             reader.step(under_way)
         self._load(state)
+        if "asked" in self.words:
+            self._ask()
+            # As a framework does for each loader that has it, beside the user's own loop.
+            if self.reader.sets_epoch and hasattr(reader.loader, "set_epoch"):
+                called("set_epoch", numbers[0], lambda: reader.loader.set_epoch(numbers[0]))
         if under_way is not None and "begun" in self.words:
             self.epochs.append(reader.rest(under_way).epoch())
         if "relayed" in self.words:
@@ -132,7 +137,7 @@ class Restarts:
         if "again" in self.words:
             self.keep(Saved(pickled(self._state()), not more))
         if more and "left" not in self.words:
-            reader.rest(going)
+            self._rest(going)
         self.epochs.append(going.epoch(left="left" in self.words))
         del going
         if "onward" in self.words and numbers[1:]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from hypothesis import strategies as st
 
-from conformance.contract import Claims
+from conformance.contract import LARGEST_SEED, Claims
 from conformance.loader.judging import remainder
 from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.restarts.drawn_hooks import each_with_hooks
@@ -35,6 +35,8 @@ _STATES = (
 _AHEAD = ("unbegun", "held", "again")
 # What is done before the state is taken.
 _ASKED = ("asked", "twice")
+# A state that is kept while later ones are taken, of the loader that gave it or of one that it was given to.
+_KEPT = ("watched+held", "watched+shared")
 # Of these the number of steps, and what is left, must be known.
 _OTHERS = ("wider", "narrower", "larger", "grown")
 _WITHIN = (True, True, True, False)
@@ -109,6 +111,11 @@ def possible(claims: Claims) -> tuple[str, ...]:
     return (*_PLAIN, *inside, *unset, "unbegun", *_STATES, *_others(claims))
 
 
+def _told_again(claims: Claims) -> tuple[str, ...]:
+    """The epoch is set before a state is loaded, and after it."""
+    return ("inside+asked",) if claims.epochs != "automatic" else ()
+
+
 def _others(claims: Claims) -> tuple[str, ...]:
     if "map" not in claims.datasets or not remainder(claims):
         return ()
@@ -145,7 +152,7 @@ def each_restart(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         yield from _unpromised(claims)
         return
     for style in _styles(claims):
-        for word in (*dict.fromkeys(possible(claims)), *_ASKED):
+        for word in (*dict.fromkeys(possible(claims)), *_ASKED, *_told_again(claims), *_KEPT):
             if style == "map" or word not in _others(claims):
                 yield from _of(word, Scenario(7, batch_size=2, epochs=2, dataset=style, details=word), claims)
         if tier.name != "quick":
@@ -179,6 +186,8 @@ def _unsmall(style: Style, claims: Claims) -> Iterator[Scenario]:
         plain = Scenario(samples, 1, batch_size, shuffle=shuffle, epochs=epochs, dataset=style, seed=3 * shuffle)
         yield simpler(plain, conduct=f"save@{place}")
         yield simpler(plain, conduct=f"save@{place}", details="again")
+        # More states than anybody keeps room for.
+        yield simpler(plain, conduct=f"save@{place}", details="watched+held")
         if _may_have_workers(style, claims):
             yield simpler(plain, conduct=f"save@{place}", num_workers=3)
     if style == "iterable" and _may_have_workers(style, claims):
@@ -199,7 +208,7 @@ def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
     scenario = simpler(scenario, num_workers=2) if word == "unstaffed" else scenario
     # An epoch of four steps: its middle, its start, its last step, and its end.
     few = {"anew": (1,), "amid": (1, 0), "begun": (1,), "relayed": (1, 2), "shared": (1, 2), "onward": (1, 2)}
-    few |= {"asked": (1,), "twice": (1,)}
+    few |= {"asked": (1,), "inside+asked": (1,), "twice": (1,), "watched+held": (1, 2), "watched+shared": (1,)}
     few |= {"unbegun": (0,), "unset": (1, 5), "unstaffed": (1,), "": (1, 2, 0, 3, 4, 5)}
     places = few.get(word, (1, 2, 0))
     ranks = 2 if word == "narrower" else 1
@@ -210,7 +219,10 @@ def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
             yield plain
         if shuffles and word != "unbegun":
             # A later epoch, which has an order of its own, and so many samples that two orders differ.
-            yield simpler(plain, shuffle=True, samples=12 * ranks, batch_size=3, epochs=3, seed=5)
+            later = simpler(plain, shuffle=True, samples=12 * ranks, batch_size=3, epochs=3, seed=5)
+            yield later
+            if word in ("", "wider") and place == 2:
+                yield simpler(later, seed=LARGEST_SEED)
     first = simpler(scenario, world_size=ranks, samples=7 * ranks, epochs=epochs, conduct=f"save@{places[0]}")
     if word != "reseeded":
         # Single samples, so that a few more cases can show a fault.

@@ -97,7 +97,9 @@ def _until_the_state(scenario: Scenario, run: Run) -> list[int]:
 @clause("RESUME-7", family="resume", dataset="any", applies=resumes, floor=6)
 def a_state_is_of_its_moment(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A state that is kept while the loader goes on, or given to two loaders, stays what it was."""
+    # Whether later states are taken of that loader meanwhile, or none.
     words = words_of(scenario)
+    words -= {"watched"} if len(words) > 1 else set()
     once, twice = trace.variant("resumed"), trace.variant("resumed again")
     ranks = ranks_at(scenario, trace, "start", "middle")
     if words == {"shared"} and once is not None and any(map(_second_loader_failed, once.ranks)):

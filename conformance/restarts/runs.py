@@ -19,7 +19,7 @@ def runs(lane: Lane, scenario: Scenario) -> Iterator[Run]:
         return
     first = run(lane, "main", main)
     yield first
-    if "watched" in scenario.words:
+    if "watched" in scenario.words and not {"held", "shared"} & set(scenario.words):
         yield run(lane, "unwatched", Circumstances(simpler(scenario, conduct="", details=""), main.epochs))
     elif saved := first.saved:
         yield from _restarts(lane, main, saved)

@@ -14,7 +14,7 @@ SAVE = {
     "batches": "of a batch sampler of the user's own",
     "generator": "with a generator of the user's own",
     "failed": "when the next step had raised an error",
-    "asked": "len() and repr() asked for before it",
+    "asked": "len() and repr() asked for before it, set_epoch() called once more after it",
     "twice": "and once more at once",
     "watched": "and after each later one",
     "held": "kept by the loader while it goes on",

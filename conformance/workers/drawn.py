@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from hypothesis import strategies as st
 
-from conformance.contract import Claims
+from conformance.contract import LARGEST_SEED, Claims
 from conformance.loader.asked import may_persist
 from conformance.loader.scenario import Scenario
 from conformance.trial.tiers import Tier
@@ -70,6 +70,9 @@ def a_few_workers(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             yield Scenario(9, num_workers=1, fault="crawl@0", variant="workers")
             # Nor is the time for which a consumer holds one any worker's.
             yield Scenario(4, num_workers=1, conduct="dawdle", variant="workers")
+        if shuffle:
+            # Seeds of workers are counted on from the loader's.
+            yield Scenario(9, 2, 2, shuffle=True, num_workers=2, epochs=2, seed=LARGEST_SEED, variant="workers")
         # More workers and more steps than are drawn.
         yield Scenario(211, batch_size=4, shuffle=shuffle, num_workers=5, epochs=2, variant="workers")
         yield Scenario(67, batch_size=1, drop_last=True, num_workers=7, variant="workers")

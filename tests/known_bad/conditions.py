@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from queue import Empty
 from types import SimpleNamespace
 from typing import Any
 
@@ -132,6 +133,23 @@ class EndsAtABrokenPipe(Loading):
 
     def put(self, kind: str, value: Any = None) -> None:
         super().put("end" if kind == "error" and isinstance(value, BrokenPipeError) else kind, value)
+
+
+class TakesEmptyForItsOwn(BadAhead):
+    """A queue.Empty means that nothing is left where the thread has ended, whoever raised it. (No public report.)"""
+
+    claims, families = PLAIN, FAMILY
+    clause, smallest = "ASYNC-7", "n1,w1,b1,keep,async,raise@0,with=empty"
+
+    def begin(self, epoch: int) -> Loading:
+        return EndsWhereAQueueIsEmpty(epoch, self.reader(epoch), self.room)
+
+
+class EndsWhereAQueueIsEmpty(Loading):
+    """An epoch on its way, which such an error ends."""
+
+    def put(self, kind: str, value: Any = None) -> None:
+        super().put("end" if kind == "error" and isinstance(value, Empty) else kind, value)
 
 
 class CountsTheConsumersTime(BadPool):

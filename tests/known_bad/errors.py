@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -41,6 +42,19 @@ class WaitsForWhatIsLate(BadPool):
         try:
             yield from super().__iter__()
         except TimeoutError:
+            return
+
+
+class TakesACancelledReadForTheEnd(BadPool):
+    """A CancelledError of the dataset means that the loader's own reads were cancelled. (No public report.)"""
+
+    claims, families = STREAM, LIFE
+    clause, smallest = "ERROR-1", "n4,w1,b1,keep,iterable,raise@3,with=cancelled"
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            yield from super().__iter__()
+        except CancelledError:
             return
 
 

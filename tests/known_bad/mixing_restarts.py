@@ -38,3 +38,21 @@ class WaitsForItsEpochToGoOn(KnownBadMixing):
         if self.loaded is not None and self.loaded["epoch"] == epoch:
             super().load_state_dict(self.loaded)
         self.loaded = None
+
+
+class KeepsItsPlaceInAMixtureForOneCall(KnownBadMixing):
+    """After a restart set_epoch leaves the place alone once; a second call begins the epoch. (No public report.)"""
+
+    clause, smallest = "MIX-8", "n3,w1,b1,keep,mixture,with=saved+retold"
+    loaded = False
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Go on from there, and remember it."""
+        super().load_state_dict(state)
+        self.loaded = True
+
+    def set_epoch(self, epoch: int) -> None:
+        """Begin an epoch, but for the first time after a restart."""
+        loaded, self.loaded = self.loaded, False
+        self.skipped = self.skipped if loaded and epoch == self.epoch else 0
+        super().set_epoch(epoch)

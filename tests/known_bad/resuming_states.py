@@ -145,6 +145,42 @@ class MovesOnWithItsState(Stopping):
             yield batch
 
 
+class FillsOneDictForAllStates(Stopping):
+    """All states are one dict, which is brought up to date whenever one is taken. (No public report.)"""
+
+    clause = "RESUME-7"
+    smallest = "n2,w1,b1,keep,e2,save@1,with=watched+held"
+
+    def __init__(self, request: Any) -> None:
+        self.state: dict[str, Any] = {}
+        super().__init__(request)
+
+    def state_dict(self) -> Any:
+        """The one dict."""
+        self.state.update(super().state_dict())
+        return self.state
+
+
+class GoesOnInTheStateItWasGiven(Stopping):
+    """Later states are written into the one that was loaded. (No public report.)"""
+
+    clause = "RESUME-7"
+    smallest = "n2,w1,b1,keep,e2,save@1,with=watched+shared"
+    state: dict[str, Any] | None = None
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on from there, and keep the dict."""
+        super().load_state_dict(state)
+        self.state = state
+
+    def state_dict(self) -> Any:
+        """A dict of its own, or the one that was loaded."""
+        if self.state is None:
+            return super().state_dict()
+        self.state.update(super().state_dict())
+        return self.state
+
+
 class TakesTheStateApart(Stopping):
     """Loading takes the position out of the state. (No public report.)"""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.known_bad.correct import claim
-from tests.known_bad.resuming import STEADY, Resuming
+from tests.known_bad.resuming import STEADY, Resuming, Stopping
 
 
 class EndsForEver(Resuming):
@@ -118,3 +118,22 @@ class ForgetsARestThatBegins(Resuming):
 
     def state_dict(self) -> Any:
         return super().state_dict() if self.moved else {**super().state_dict(), "given": 0}
+
+
+class KeepsItsPlaceForOneCall(Stopping):
+    """After a restart set_epoch leaves the place alone once; a second call begins the epoch. (No public report.)"""
+
+    clause = "RESUME-1"
+    smallest = "n2,w1,b1,keep,e2,save@1,with=asked"
+    loaded = False
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on from there, and remember it."""
+        super().load_state_dict(state)
+        self.loaded = True
+
+    def set_epoch(self, epoch: int) -> None:
+        """Begin an epoch, but for the first time after a restart."""
+        loaded, self.loaded = self.loaded, False
+        self.begun = self.begun or not loaded
+        super().set_epoch(epoch)

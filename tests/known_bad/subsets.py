@@ -112,6 +112,23 @@ class KnowsASubsetByItsSize(KnownBadOfSubsets):
         return kept.setdefault(key, super().order()) if self.request.shuffle else super().order()
 
 
+class LooksAtAListOnce(KnownBadOfSubsets):
+    """What a list of indices says is kept with the class, and the list is never looked at again. (No public report.)"""
+
+    clause, smallest = "SUBSET-1", "n2,w1,b1,keep,subset,with=reused"
+    related = ("SUBSET-2",)
+    kept: ClassVar[list[tuple[list[int], list[int]]]] = []
+
+    def indices(self) -> list[int]:
+        asked = self.request.indices
+        if asked is None:
+            return super().indices()
+        found = next((said for known, said in self.kept if known is asked), None)
+        if found is None:
+            self.kept.append((asked, found := list(asked)))
+        return found
+
+
 class TakesTheIndexForItsPlace(KnownBadOfSubsets):
     """Indices that are no place in the subset are left out. (No public report.)"""
 

@@ -1,5 +1,7 @@
 """What the families of chapter 11 ask for: each case is told by its code, and holds what its words say."""
 
+from typing import Any, ClassVar
+
 import pytest
 
 from conformance.chosen import judges_mixtures, judges_streams
@@ -16,8 +18,12 @@ from conformance.chosen.scenario import (
 )
 from conformance.clauses import CLAUSES, FAMILIES
 from conformance.contract import Claims
+from conformance.processes.fleet import Fleet
+from conformance.processes.sources import source_of
 from conformance.trace import Epoch, RankRun, Run, Trace, from_json, to_json
+from conformance.trial.family import observe
 from tests.harness.tried import listed
+from tests.known_bad.subsets import OfSubsets
 
 EVERYTHING = Claims(
     datasets=("map", "iterable"),
@@ -88,6 +94,37 @@ def test_weights_add_up_to_one() -> None:
     """Equal ones, or those of the later sources larger."""
     assert (0.5, 0.5) == weights_of(from_code("n4,w1,b1,keep,mixture,g2"))
     assert (1 / 3, 2 / 3) == weights_of(from_code("n8,w1,b1,keep,mixture,g2,with=weighted"))
+    assert (0.999, 0.001) == weights_of(from_code("n8,w1,b1,keep,mixture,g2,with=rare"))
+    assert (1.0,) == weights_of(from_code("n8,w1,b1,keep,mixture,with=rare"))
+
+
+@pytest.mark.parametrize("word", ["reused", "gone"])
+def test_a_loader_comes_behind_another_one(word: str) -> None:
+    """What is written down, and judged, are the epochs and the reads of the second one."""
+    (rank,) = _read(OfSubsets, f"n5,w1,b3,keep,subset,with={word}").ranks
+    assert (((1, 2, 4),), [1, 2, 4]) == (rank.epochs[0].steps, [read.index for read in rank.reads])
+
+
+@pytest.mark.parametrize("word", ["reused", "gone"])
+def test_a_list_comes_again(word: str) -> None:
+    """A loader that knows a list by its address delivers what the one before it was asked for."""
+    (rank,) = _read(KnowsAListByItsAddress, f"n5,w1,b3,keep,subset,with={word}").ranks
+    assert ((2, 3, 0),) == rank.epochs[0].steps
+
+
+class KnowsAListByItsAddress(OfSubsets):
+    """What a list holds is kept with the class, by the address of the list."""
+
+    kept: ClassVar[dict[int, list[int]]] = {}
+
+    def indices(self) -> list[int]:
+        return self.kept.setdefault(id(self.request.indices), super().indices())
+
+
+def _read(loader: Any, code: str) -> Run:
+    source, _ = source_of(loader)
+    with Fleet(source) as fleet:
+        return observe(fleet.lanes[0], FAMILIES["subsets"], from_code(code)).main
 
 
 def test_a_stream_is_large_enough_for_chance_by_the_least_of_its_orders() -> None:

@@ -18,6 +18,7 @@ from conformance.trial.family import observe
 from conformance.trial.session import Options, Session
 from tests.harness.tried import drawn, listed
 from tests.known_bad.resuming import Resuming, Stopping
+from tests.known_bad.resuming_under_way import KeepsItsPlaceForOneCall
 
 ALL = parse_claims(
     dict(
@@ -109,6 +110,19 @@ def test_the_loader_that_gave_the_state_goes_on() -> None:
     """The first run is whole, and the second begins behind the state."""
     whole, rest = ((0,), (1,), (2,)), ((1,), (2,))
     assert {"main": [[whole, whole]], "resumed": [[rest, whole]]} == _runs(Stopping, "n3,w1,b1,keep,e2,save@1")
+
+
+def test_a_state_is_kept_while_later_ones_are_taken() -> None:
+    """What resumes from it is two runs, as where no later one is taken, and not one without states."""
+    held, watched = (_runs(Stopping, f"n3,w1,b1,keep,e2,save@1,with={words}") for words in ("held", "watched+held"))
+    assert (held, ["main", "resumed", "resumed again"]) == (watched, [*watched])
+
+
+def test_the_epoch_is_told_once_more() -> None:
+    """With `asked` set_epoch comes twice after the state was loaded; with `inside` as well, before it and after it."""
+    codes = (f"n3,w1,b1,keep,e2,save@1,with={words}" for words in ("asked", "inside+asked"))
+    asked, inside = (_runs(KeepsItsPlaceForOneCall, code)["resumed"][0][0] for code in codes)
+    assert (((0,), (1,), (2,)), ((1,), (2,))) == (asked, inside)
 
 
 def test_a_second_restart_is_a_third_process() -> None:
