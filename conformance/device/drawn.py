@@ -23,7 +23,7 @@ def models(draw: st.DrawFn, claims: Claims) -> DeviceScenario:
     accumulation = accumulation if trains else 1
     words = {*what, draw(st.sampled_from(("", "deep")))} - {"train", "ranks", ""}
     if trains:
-        words |= {draw(st.sampled_from(("", "momentum", "adam")))} - {""}
+        words |= {draw(st.sampled_from(("", "momentum", "adam"))), draw(st.sampled_from(("", "", "groups")))} - {""}
     variant: Variant = "none"
     if trains and not words & {*MODES, "apart"} and "adam" not in words and draw(st.booleans()):
         words |= {"sum"}
@@ -69,6 +69,13 @@ def _each_factor(first: DeviceScenario) -> Iterator[DeviceScenario]:
         yield replace(asked, variant=compared, asked=frozenset({"adam", "deep"}))
         if compared == "none":
             yield replace(asked, variant="mean", asked=frozenset({"sum"}))
+            yield replace(asked, variant="mean", asked=frozenset({"sum", "groups"}))
+            yield replace(asked, variant="mean", asked=frozenset({"sum", "groups", "momentum"}))
+        for word in ("groups", "refused", "failed"):
+            yield replace(asked, asked=frozenset({word}))
+    four = replace(first, samples=4, calls=2, gradient_accumulation=2, replication_factor=2)
+    for words in ({"groups", "adam"}, {"groups", "momentum"}, {"refused"}, {"failed", "deep"}):
+        yield replace(four, asked=frozenset(words))
 
 
 def a_few_models(claims: Claims, tier: Tier) -> Iterator[DeviceScenario]:

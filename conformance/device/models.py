@@ -48,9 +48,9 @@ def warm_up() -> None:
         optimizer.step()
 
 
-def build(seed: int, layers: int) -> Module:
+def build(seed: int, layers: int, fails: bool = False) -> Module:
     """The module with the weights of a seed; the caller's global generator is left alone."""
-    module = Module(layers)
+    module = FailingModule(layers) if fails else Module(layers)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in module.parameters():
@@ -58,12 +58,29 @@ def build(seed: int, layers: int) -> Module:
     return module
 
 
-def optimizer_of(module: nn.Module, name: str, times: int = 1) -> torch.optim.Optimizer:
-    """Torch's optimizer of a name, its learning rate this many times the usual one."""
-    parameters = module.parameters()
-    if name == "adam":
-        return torch.optim.Adam(parameters, lr=0.01 * times)
-    return torch.optim.SGD(parameters, lr=0.05 * times, momentum=0.9 if name == "momentum" else 0.0)
+class FailingModule(Module):
+    """The same, but for a sample with a number below 0: it raises, as what meets a broken sample does."""
+
+    def forward(self, x: Tensor, target: Tensor | None = None) -> Any:
+        """As `Module`; ValueError where one of the samples is broken."""
+        if bool((x[:, 0] < 0).any()):
+            raise ValueError("a sample is broken")
+        return super().forward(x, target)
+
+
+def optimizer_of(module: nn.Module, name: str, times: int = 1, groups: bool = False) -> torch.optim.Optimizer:
+    """Torch's optimizer of a name, its learning rate this many times the usual one.
+
+    With `groups` the biases are a second group, with another rate and another momentum.
+    """
+    adam = name == "adam"
+    rate, momentum = (0.01 if adam else 0.05) * times, 0.9 if name == "momentum" else 0.0
+    parameters: Any = list(module.parameters())
+    if groups:
+        own = {} if adam else {"momentum": 0.5 * momentum}
+        weights, biases = ([each for each in parameters if each.dim() == dim] for dim in (2, 1))
+        parameters = [{"params": weights}, {"params": biases, "lr": 3 * rate, **own}]
+    return torch.optim.Adam(parameters, lr=rate) if adam else torch.optim.SGD(parameters, lr=rate, momentum=momentum)
 
 
 def data(seed: int, rank: int, samples: int) -> tuple[Tensor, Tensor]:

@@ -1,5 +1,6 @@
 """One rank's run of a model: decides which calls are made, and what is written down beside what plain torch gives."""
 
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -41,7 +42,7 @@ def _call(
     module = _module(scenario, rank)
     trains = "infer" not in scenario.asked
     times = _count(scenario) if "times" in scenario.asked else 1
-    optimizer = device_models.optimizer_of(module, _optimizer(scenario), times) if trains else None
+    optimizer = _optimizer(scenario, module, times) if trains else None
     request = _request(scenario, rank, module, optimizer)
     values.append(_weights("start", module))
     step = calls.called("model", None, lambda: implementation.offers["model"](request))
@@ -51,7 +52,16 @@ def _call(
         mine = [_part(tensor, number, scenario.samples) for tensor in ranks[rank]][: 2 if trains else 1]
         given = [torch.full_like(each, torch.nan) if request.synthetic else each.clone() for each in mine]
         kept = [each.clone() for each in given]
-        results = calls.called("step", number, lambda given=given: step(*given))  # type: ignore[misc]
+        if trains and {"refused", "failed"} & scenario.asked:
+            _in_vain(scenario, step, mine, number)
+            plain.begin_with(module)
+        try:
+            results = calls.called("step", number, lambda given=given: step(*given))  # type: ignore[misc]
+        except Stopped as stopped:
+            if "failed" not in scenario.asked or stopped.failure.kind != "raised":
+                raise
+            # It may be of no use once the user's own module has failed.
+            break
         if not all(torch.equal(each, before) or request.synthetic for each, before in zip(given, kept, strict=True)):
             remarks.append(("touched", f"call {number}"))
         values += [_value(f"output {number}.{at}", each) for at, each in enumerate(_tensors(results))]
@@ -69,10 +79,16 @@ class _Plain:
         self.module = _module(scenario)
         # To SGD, with momentum or without, adding gradients is a learning rate this many times as large (DEVICE-5).
         times = _count(scenario) if "sum" in scenario.asked else 1
-        self.optimizer = device_models.optimizer_of(self.module, _optimizer(scenario), times)
+        self.optimizer = _optimizer(scenario, self.module, times)
         self.layout = Layout(
             request.device_iterations, request.gradient_accumulation, request.replication_factor, request.batch_size
         )
+
+    def begin_with(self, module: torch.nn.Module) -> None:
+        """Take the weights that a call has left which failed: which these are, is open."""
+        with torch.no_grad():
+            for own, given in zip(self.module.parameters(), module.parameters(), strict=True):
+                own.copy_(given)
 
     def call(self, number: int, ranks: list[tuple[Tensor, Tensor]]) -> list[Value]:
         """What must come of one call, if the request can be met."""
@@ -91,6 +107,21 @@ class _Plain:
         told = [device_models.returned(each, mode, request.output_period) for each in results]
         found = [_value(f"right output {number}.{at}", each) for at, each in enumerate(told)]
         return [*found, _weights(f"right weights {number}", self.module)]
+
+
+def _in_vain(scenario: DeviceScenario, step: Any, tensors: list[Tensor], number: int) -> None:
+    """A call before the one of this number that can't succeed: a sample is too many, or missing, or broken."""
+    x, target = tensors
+    if "failed" in scenario.asked:
+        x = x.clone()
+        x[-1, 0] = -1
+    elif number % 2 or len(x) == 1:
+        x, target = torch.cat([x, x[:1]]), torch.cat([target, target[:1]])
+    else:
+        x, target = x[:-1].clone(), target[:-1].clone()
+    # Whether it must fail is judged by itself (DEVICE-7).
+    with suppress(Stopped):
+        calls.called("step", number, lambda: step(x, target))
 
 
 def _request(scenario: DeviceScenario, rank: int, module: Any, optimizer: Any) -> ModelRequest:
@@ -112,12 +143,13 @@ def _request(scenario: DeviceScenario, rank: int, module: Any, optimizer: Any) -
 def _module(scenario: DeviceScenario, rank: int = 0) -> device_models.Module:
     words = scenario.asked
     seed = scenario.seed + (rank if "apart" in words else 0)
-    module = device_models.build(seed, layers=2 if "deep" in words else 1)
+    module = device_models.build(seed, layers=2 if "deep" in words else 1, fails="failed" in words)
     return module.eval() if "infer" in words else module
 
 
-def _optimizer(scenario: DeviceScenario) -> str:
-    return next((name for name in ("momentum", "adam") if name in scenario.asked), "sgd")
+def _optimizer(scenario: DeviceScenario, module: torch.nn.Module, times: int) -> torch.optim.Optimizer:
+    name = next((name for name in ("momentum", "adam") if name in scenario.asked), "sgd")
+    return device_models.optimizer_of(module, name, times, "groups" in scenario.asked)
 
 
 def _count(scenario: DeviceScenario) -> int:

@@ -16,9 +16,12 @@ def launches(claims: Claims, tier: Tier) -> Iterator[LaunchScenario]:
         yield _launch(replicas, instances)
     yield _launch(2, 2, "fails", exit_code=7)
     if not quick:
-        yield _launch(2, 2, "fails", "first", exit_code=75)
+        # The other codes are lower and higher, of instances before it and after it.
+        yield _launch(3, 3, "fails", "second", "own", exit_code=75)
         yield _launch(3, 3, "fails", "child", exit_code=1)
-    yield _launch(3, 3, "killed", "child")
+        # It ends as one does that was told to, and was not; all other codes are 0.
+        yield _launch(2, 2, "killed", "mildly", "done")
+    yield _launch(3, 3, "killed", "saved", "child")
     yield _launch(2, 2, "child", "apart")
     yield _launch(2, 2, "term", "child")
     if not quick:

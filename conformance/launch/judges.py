@@ -116,7 +116,11 @@ def the_exit_code_tells(scenario: LaunchScenario, claims: Claims, trace: Trace) 
         return [Finding("hung", "an exit code", (run.failure.sentence(),), why)]
     code = int(run.remark("exit"))
     if "killed" in scenario.happens:
-        expected, wrong, why = "an exit code that is not 0", code == 0, "an instance was killed by signal 9"
+        expected, wrong, why = (
+            "an exit code that is not 0",
+            code == 0,
+            f"an instance was killed by signal {15 if 'mildly' in scenario.happens else 9}",
+        )
     elif "fails" in scenario.happens:
         expected, wrong = f"exit code {scenario.exit_code}", code != scenario.exit_code
         why = "the first instance that failed ended with it"

@@ -23,6 +23,8 @@ SIZES = (0, 1, 40, 3_000, 70_000, 200_000)  # of lines of LAUNCH-8
 # What Python's text streams and str.splitlines() take for the end of a line, and other programs don't; a byte that is
 # no UTF-8; and a line of nothing but a return.
 AWKWARD = (b"10%\r20%\r30%", "f\u00fcr \u2028 \x0b \x0c \x1c \x85".encode(), b"\xff is no text", b"\r")
+# What the others exit with when they are told to end: those before the one that fails, and those after it.
+OWN_CODES = (1, 143)
 # Works forever, as far as a launcher can see, and is told nothing of signals.
 _CHILD = f"import time; time.sleep({_LIVES})"
 
@@ -39,6 +41,8 @@ def main(orders: Path, words: list[str]) -> int:
     told: dict[str, Any] = {"words": words}
     if given["implementation"]:
         told |= _asked(given)
+    if {"own", "saved"} & set(does):
+        _exit_when_told(given, told)
     _write(folder / f"told-{os.getpid()}.json", told)
     if "lines" in does:
         write_lines(told["who"]["instance"])
@@ -91,22 +95,45 @@ def _asked(given: dict[str, Any]) -> dict[str, Any]:
     return asked(given["implementation"], given["samples"], Path(given["meets"]))
 
 
-def _until_ended(folder: Path, given: dict[str, Any], told: dict[str, Any]) -> int:
-    """Fail once all instances run, if that is this one's part; the others wait to be ended."""
+def failing(given: dict[str, Any]) -> int:
+    """The index of the instance that fails."""
     does = given["does"]
-    failing = 0 if "first" in does else given["instances"] - 1
+    return 1 if "second" in does else int(given["instances"]) - 1
+
+
+def _exit_when_told(given: dict[str, Any], told: dict[str, Any]) -> None:
+    """From now on exit at SIGTERM with a code of its own, as what writes a checkpoint does, unless this one fails."""
+    place = told.get("who", {}).get("instance", 0)
+    code = OWN_CODES[place > failing(given)] if "own" in given["does"] else 0
+    if place != failing(given):
+        signal.signal(signal.SIGTERM, lambda number, frame: os._exit(code))
+
+
+def _until_ended(folder: Path, given: dict[str, Any], told: dict[str, Any]) -> int:
+    """Fail once all instances run, if that is this one's part; the others wait to be ended, or have ended."""
+    does = given["does"]
     fails = {"fails", "killed"} & set(does)
     event = folder / EVENT
-    if fails and told.get("who", {}).get("instance") == failing:
+    if fails and told.get("who", {}).get("instance") == failing(given):
         wait_for(lambda: len(list(folder.glob("told-*.json"))) >= given["instances"])
+        if "done" in does:
+            wait_for(lambda: _running(folder) == 1)
         event.touch()
         if "killed" in does:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGTERM if "mildly" in does else signal.SIGKILL)
         return int(given["code"])
+    if "done" in does:
+        return 0
     if wait_for(event.exists):
         time.sleep(WAITS)
         (folder / f"vain-{os.getpid()}").touch()
     return 0
+
+
+def _running(folder: Path) -> int:
+    """How many instances run."""
+    started = (json.loads(path.read_text("utf-8"))["instance"] for path in folder.glob("started-*.json"))
+    return sum(bool(born) and birth(pid) == born for pid, born in started)
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = WAITS) -> bool:

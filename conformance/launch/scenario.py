@@ -12,8 +12,12 @@ from conformance.trial.words import count, joined, words_of
 # What happens, and how it reads; {code} is the exit code.
 HAPPENS = {
     "fails": "the last instance ends with exit code {code}",
-    "first": "the first one instead",
+    "second": "the second one instead",
     "killed": "the last instance is killed",
+    "mildly": "by SIGTERM",
+    "own": "the others, told to end, exit with codes of their own",
+    "saved": "the others, told to end, exit with 0",
+    "done": "the others had exited with 0 before",
     "term": "the launcher gets SIGTERM",
     "int": "the launcher gets SIGINT",
     "lines": "each instance writes lines",

@@ -26,7 +26,7 @@ _VALIDATED = frozenset(ASKED)
 
 @st.composite
 def _drawn(draw: st.DrawFn, stops: bool) -> LoopScenario:
-    """A loop over a few batches, of which the accumulation often divides none; stopped anywhere."""
+    """A loop over a few batches, of which the accumulation often divides none; stopped anywhere, and again."""
     scenario = LoopScenario(
         draw(st.integers(1, 12)),
         draw(st.integers(1, 3)),
@@ -36,7 +36,10 @@ def _drawn(draw: st.DrawFn, stops: bool) -> LoopScenario:
         draw(st.sampled_from((frozenset(), _VALIDATED))),
     )
     all_batches = scenario.micro_batches * scenario.epochs
-    return replace(scenario, stop=draw(st.integers(0, all_batches))) if stops else scenario
+    if not stops:
+        return scenario
+    stop = draw(st.integers(0, all_batches))
+    return replace(scenario, stop=stop, again=draw(st.sampled_from((0, 0, 0, 0, 3, 5))) if stop else 0)
 
 
 def _listed(claims: Claims, tier: Tier) -> Iterator[LoopScenario]:
@@ -67,26 +70,41 @@ def _stopped() -> Iterator[LoopScenario]:
     yield LoopScenario(2, 1, 5, 2, stop=1)
     yield LoopScenario(5, 1, 1, 2, stop=6)
     yield LoopScenario(100, 3, 4, 4, stop=94)
+    # A second stop in the step, in the epoch and in the rest in which the first one was, and a third one.
+    for stop, again in ((1, 1), (1, 3), (2, 2), (8, 1), (5, 4)):
+        yield LoopScenario(7, 1, 3, 2, stop=stop, again=again)
+    yield LoopScenario(6, 1, 1, 2, stop=2, again=2)
+    yield LoopScenario(8, 2, 2, 3, asked=_VALIDATED, stop=1, again=2)
 
 
 def _runs(lane: Lane, scenario: LoopScenario) -> Iterator[Run]:
-    whole = Task("conformance.loops.run", replace(scenario, stop=0), 0, tuple(range(scenario.epochs)), USUAL_STATE)
+    plain = replace(scenario, stop=0, again=0)
+    whole = Task("conformance.loops.run", plain, 0, tuple(range(scenario.epochs)), USUAL_STATE)
     yield Run("main", lane.run([whole]))
-    if scenario.stop:
-        stopped = Run("stopped", lane.run([replace(whole, scenario=scenario)]))
-        yield stopped
-        if stopped.saved:
-            # A job that is started again is another process, and finds random numbers anywhere.
-            yield Run("resumed", lane.run([replace(whole, random_seed=ANOTHER_STATE, saved=stopped.saved)], 1))
+    task = whole
+    for life, stop in enumerate([*scenario.stops, 0] if scenario.stop else []):
+        # A job that is started again is another process, and finds random numbers anywhere.
+        run = Run(_life(life), lane.run([replace(task, scenario=replace(plain, stop=stop))], life % 2))
+        yield run
+        if not run.saved:
+            return
+        task = replace(whole, random_seed=ANOTHER_STATE, saved=run.saved)
+
+
+def _life(number: int) -> str:
+    return judges.STOPPED if number == 0 else f"{judges.RESUMED} {number}"
 
 
 def _simplified(scenario: LoopScenario, violates: Callable[[LoopScenario], bool]) -> LoopScenario:
     words = [word for word in ASKED if word in scenario.asked]
     scenario = in_fewer_words(scenario, words, lambda each, word: replace(each, asked=each.asked - {word}), violates)
-    plainer: tuple[dict[str, Any], ...] = ({"seed": 0}, {"stop": 0})
+    plainer: tuple[dict[str, Any], ...] = ({"seed": 0}, {"stop": 0, "again": 0}, {"again": 0})
     for other in plainer:
         scenario = replace(scenario, **other) if violates(replace(scenario, **other)) else scenario
-    return smallest_numbers(scenario, ("epochs", "batch_size", "accumulation", "samples", "stop"), violates)
+    stops = tuple(name for name in ("stop", "again") if getattr(scenario, name))
+    # Several stops in one epoch may be as many in a smaller one, once the first is earlier.
+    earlier = stops if scenario.again else ()
+    return smallest_numbers(scenario, (*earlier, "epochs", "batch_size", "accumulation", "samples", *stops), violates)
 
 
 def _promises(claims: Claims, held: frozenset[str]) -> Iterator[str]:

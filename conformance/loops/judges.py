@@ -10,6 +10,9 @@ from conformance.trace import RankRun, Trace
 from conformance.trial.clause import Finding, Judge, Verdict, clause
 from conformance.trial.words import count
 
+# The runs of a job that is stopped: its first life, and the later ones with their numbers.
+STOPPED, RESUMED = "stopped", "resumed"
+
 
 def loop(clause_id: str, floor: int, resumes: bool = False) -> Callable[[Judge], Judge]:
     """Register a judge of chapter 12, owed where a loop is claimed, and where it must one that `resumes`."""
@@ -133,21 +136,28 @@ def validation_leaves_no_trace(scenario: LoopScenario, claims: Claims, trace: Tr
 @loop("LOOP-7", floor=10, resumes=True)
 def resumes_as_if_never_stopped(scenario: LoopScenario, claims: Claims, trace: Trace) -> Verdict:
     """A job that is stopped anywhere, and resumed, makes the steps of one that was not, and ends with its weights."""
-    stopped = trace.variant("stopped")
-    if stopped is None or not _was_read(scenario, trace):
+    lives = [run.ranks[0] for run in trace.runs if run.name.startswith((STOPPED, RESUMED))]
+    if not lives or not _was_read(scenario, trace):
         return None
-    lives = [run.ranks[0] for run in (stopped, trace.variant("resumed")) if run]
     failure = next((rank.failure for rank in lives if rank.failure), None)
     if failure:
         expected = "it returns its state when it is stopped, and resumes from it"
         return [Finding("failed", expected, (failure.sentence(),), "the same request was met without a stop")]
     owed, made = _steps(_rank(trace)), [_steps(rank) for rank in lives]
-    most = scenario.steps_until_stop(claims.loop == "step")
-    if len(made[0]) > most:
-        expected = f"{count(most, 'step')} at most, for it is stopped after {count(scenario.stop, 'micro-batch')}"
-        why = "what is done after the stop is not in its state, or nobody waits for it"
-        return [Finding("not-stopped", expected, (f"{count(len(made[0]), 'step')} before it returned",), why)]
-    return _other_steps(owed, made) or _other_weights(_rank(trace), lives[-1])
+    late = next(_goes_on(scenario, claims, made), None)
+    return [late] if late else _other_steps(owed, made) or _other_weights(_rank(trace), lives[-1])
+
+
+def _goes_on(scenario: LoopScenario, claims: Claims, made: list[list[tuple[float, ...]]]) -> Iterator[Finding]:
+    """The lives that make a step after the one in which they are stopped."""
+    # A second stop in the step that a first one has let it finish comes too late for it.
+    stops = scenario.stops[: None if scenario.again >= scenario.accumulation else 1]
+    for life, stop in enumerate(stops[: len(made)]):
+        most, steps = scenario.steps_until(stop, claims.loop == "step"), sum(map(len, made[: life + 1]))
+        if steps > most:
+            expected = f"{count(most, 'step')} at most, for it is stopped after {count(stop, 'micro-batch')}"
+            why = "what is done after the stop is not in its state, or nobody waits for it"
+            yield Finding("not-stopped", expected, (f"{count(steps, 'step')} before it returned",), why)
 
 
 def _steps(rank: RankRun) -> list[tuple[float, ...]]:
@@ -161,7 +171,7 @@ def _other_steps(owed: list[tuple[float, ...]], made: list[list[tuple[float, ...
         expected = f"step {at}: {told(owed[at])}" if at < len(owed) else f"{count(len(owed), 'step')} in all"
         if at < min(len(owed), len(found)) and _alike(owed[at], found[at]):
             continue
-        life = "before the stop" if at < len(made[0]) else "after it"
+        life = "before the stop" if at < len(made[0]) else "after it" if len(made) < 3 else "after a stop"
         seen = f"step {at}, {life}: {told(found[at])}" if at < len(found) else f"no step {at}"
         why = "a stop that the optimizer notices changes what is trained"
         return [Finding("other-steps", f"as without a stop, {expected}", (seen,), why)]

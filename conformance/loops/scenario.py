@@ -20,7 +20,8 @@ VALIDATION = 3
 class LoopScenario:
     """A loop over `samples` samples; `asked` are words of ASKED, `seed` is that of the loader's order.
 
-    `stop`: the micro-batches of the job after which it is stopped, and then resumed; or 0.
+    `stop`: the micro-batches of the job after which it is stopped, and then resumed; or 0. `again`: the micro-batches
+    after which the resumed job is stopped once more, as often as it lasts; or 0.
     """
 
     samples: int
@@ -30,6 +31,7 @@ class LoopScenario:
     seed: int = 0
     asked: frozenset[str] = frozenset()
     stop: int = 0
+    again: int = 0
 
     variant = "none"
     waits = False
@@ -47,16 +49,24 @@ class LoopScenario:
     @property
     def size(self) -> tuple[Any, ...]:
         """What cases are compared by when the smallest is looked for."""
-        return (self.samples, self.batch_size, self.accumulation, self.epochs, self.stop, self.code)
+        return (self.samples, self.batch_size, self.accumulation, self.epochs, self.stop, bool(self.again), self.code)
 
     @property
     def code(self) -> str:
         """The scenario as a short word without spaces, which `from_code` reads."""
         return codes.write(_PARTS, self)
 
-    def steps_until_stop(self, steps_of_rest: bool) -> int:
-        """The most steps that a job has made when it is stopped: with the one under way."""
-        epochs, taken = divmod(self.stop, self.micro_batches)
+    @property
+    def stops(self) -> list[int]:
+        """The micro-batches of the job after which it is stopped, each time that it is."""
+        if not self.stop:
+            return []
+        end = self.micro_batches * self.epochs
+        return [self.stop, *(range(self.stop + self.again, end, self.again) if self.again else ())]
+
+    def steps_until(self, stop: int, steps_of_rest: bool) -> int:
+        """The most steps that a job has made when it is stopped there: with the one under way."""
+        epochs, taken = divmod(stop, self.micro_batches)
         of_an_epoch = -(-self.micro_batches // self.accumulation) if steps_of_rest else self.groups
         return epochs * of_an_epoch + min(-(-taken // self.accumulation), of_an_epoch)
 
@@ -73,16 +83,18 @@ class LoopScenario:
         words += [count(self.epochs, "epoch")] if self.epochs > 1 else []
         words += [text for word, text in ASKED.items() if word in self.asked]
         words += [f"stopped after {count(self.stop, 'micro-batch')} and resumed"] if self.stop else []
+        words += [f"stopped again each {count(self.again, 'micro-batch')}"] if self.again else []
         return ", ".join(words)
 
     def fields(self) -> dict[str, Any]:
         """The scenario as JSON stores it: its numbers stand under the names of a loader's."""
         own = {name: getattr(self, own) for name, own in _STORED.items()}
         stopped = f"{_STOPPED}@{self.stop}" if self.stop else ""
-        return {**FIELDS, **own, "subject": "loop", "conduct": stopped, "details": joined(self.asked, ASKED)}
+        again = f",{_AGAIN}@{self.again}" if self.again else ""
+        return {**FIELDS, **own, "subject": "loop", "conduct": stopped + again, "details": joined(self.asked, ASKED)}
 
 
-_STOPPED = "stopped"
+_STOPPED, _AGAIN = "stopped", "again"
 # The names under which JSON stores the fields, in the place of `asked` a text.
 _STORED = {
     "samples": "samples",
@@ -99,6 +111,7 @@ _PARTS = (
     number("s", "seed", 0, least=0),
     fixed("loop"),
     after(_STOPPED, "stop"),
+    after(_AGAIN, "again"),
     of_words("asked", ASKED),
 )
 
@@ -107,13 +120,18 @@ def from_code(code: str) -> LoopScenario:
     """The scenario of a `code`. ValueError, with the part that can't be read, if it is none."""
     scenario = LoopScenario(**codes.read(_PARTS, code, "n7,b1,g3,e2,loop"))
     codes.check_words(scenario.asked, ASKED, code)
+    if scenario.again and not scenario.stop:
+        raise ValueError(f"the case {code!r} is stopped again, and not before; say {_STOPPED}@1")
     return scenario
 
 
 def _from_fields(fields: Mapping[str, Any]) -> LoopScenario:
     own = {own: fields[name] for name, own in _STORED.items()}
-    _, _, stop = fields["conduct"].partition("@")
-    return LoopScenario(**own, asked=frozenset(words_of(fields["details"])), stop=int(stop or 0))
+    at = {
+        name: int(number) for name, _, number in (each.partition("@") for each in fields["conduct"].split(",")) if name
+    }
+    asked = frozenset(words_of(fields["details"]))
+    return LoopScenario(**own, asked=asked, stop=at.get(_STOPPED, 0), again=at.get(_AGAIN, 0))
 
 
 SUBJECTS["loop"] = _from_fields

@@ -92,6 +92,41 @@ def pause(reader: Reader, epochs: Epochs) -> None:
     read_epochs(reader, (1,), epochs)
 
 
+def begun(reader: Reader, epochs: Epochs, share: int) -> None:
+    """Pause an epoch, at one place after the other and in several ways, and begin another one in its place.
+
+    `share`: how many elements this rank has. A pause after the last one is no end of the epoch.
+    """
+    # The limit, and how often it is reached; None: a pause by hand.
+    ways = ((1, 1), (LIMIT, 1), (PAUSE, 2), (None, 1), (max(1, share - 1), 1), (max(1, share), 1))
+    for number, (most, times) in enumerate(ways):
+        going = _paused(reader, 2 * number, PAUSE) if most is None else _limited(reader, 2 * number, most, times)
+        # A pause is asked for more as well, as a loop does that looks for its end.
+        for _ in range(2):
+            reader.rest(going)
+        epochs.append(going.epoch(left=True))
+        del going
+        read_epochs(reader, (2 * number + 1,), epochs)
+    # Resumed, and not read on.
+    going = _limited(reader, 2 * len(ways), PAUSE, 1)
+    iterator = _own(going)
+    calls.called("step", 0, lambda: iterator.resume())
+    epochs.append(going.epoch(left=True))
+    read_epochs(reader, (2 * len(ways) + 1,), epochs)
+
+
+def _limited(reader: Reader, number: int, most: int, times: int) -> Pass:
+    """A pass that has come to its limit so often, and was resumed in between."""
+    going = reader.begin(number)
+    iterator = _own(going)
+    calls.called("step", number, lambda: iterator.limit(most))
+    reader.rest(going)
+    for _ in range(times - 1):
+        calls.called("step", number, lambda: iterator.resume())
+        reader.rest(going)
+    return going
+
+
 def _paused(reader: Reader, number: int, count: int) -> Pass:
     """A pass that is paused after this many steps; by a limit, where the iterator has nothing else for that."""
     going = reader.begin(number)

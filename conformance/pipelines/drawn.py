@@ -43,6 +43,7 @@ _TRIED = (
     "n12,w1,b1,k2,e2,two@2,with=dispatch",
     "n8,w1,b1,with=limit n8,w1,b1,k2,with=limit n6,w1,b1,k2,with=limit n8,w1,b1,with=pause n8,w1,b1,k2,with=pause",
     "n12,w2,b1,with=limit",
+    "n4,w1,b1,with=begun n8,w1,b1,k2,with=begun n8,w1,b1,shuffle,with=begun n12,w2,b1,with=begun",
     # loaders that are given up
     "n8,w1,b1,shut@0 n8,w1,b1,shut@2 n2,w1,b1,shut@4 n8,w1,b1,k2,shut@0 n8,w1,b1,k2,shut@1 n2,w1,b1,k2,shut@4",
     "n300,w1,b1,k2,shut@3 n300,w1,b1,k2,shut@3,with=dispatch n8,w2,b1,shut@1 n8,w2,b1,k2,shut@1",
@@ -50,6 +51,11 @@ _TRIED = (
     "n8,w1,b1,raise@3 n8,w1,b1,k2,raise@3 n8,w1,b1,k2,raise@3,with=dispatch n8,w1,b1,k2,raise@3,with=dispatch+front",
     # what can't be
     "n4,w1,b1,with=twice n4,w1,b1,k1,with=twice n4,w1,b1,k2,with=twice n4,w1,b1,with=zip n8,w1,b1,k2,with=zip",
+    "n4,w1,b1,with=concat n4,w1,b1,with=fork n4,w1,b1,with=zip+joined n4,w1,b1,with=concat+joined",
+    "n4,w1,b1,with=fork+joined n8,w1,b1,k2,with=fork n4,w1,b1,with=zip+concat",
+    "n4,w1,b1,with=zip+twice n4,w1,b1,with=concat+twice n4,w1,b1,with=fork+twice n4,w1,b1,with=zip+joined+twice",
+    "n4,w1,b1,with=concat+joined+twice n4,w1,b1,with=fork+joined+twice n4,w1,b1,with=zip+concat+joined+twice",
+    "n4,w1,b1,k1,with=zip+joined+twice n4,w1,b1,k2,with=zip+concat+twice n4,w1,b1,k2,with=dispatch+twice",
     "n4,w2,b1,k2,with=wrong",
     # workers that die: the number of the worker is none that stands there by chance
     "n8,w1,b1,k2,kill@3 n8,w1,b1,k2,kill@0 n9,w1,b1,k3,kill@4 n8,w1,b1,k2,exit@3 n12,w1,b1,k2,kill@5,with=dispatch",
@@ -76,7 +82,7 @@ def _needed(scenario: PipelineScenario) -> set[str]:
         "ranks": scenario.ranks > 1,
         "dispatch": "dispatch" in scenario.asked,
         "initialiser": scenario.fault.startswith("init"),
-        "pause": "limit" in scenario.asked or "pause" in scenario.asked,
+        "pause": bool({"limit", "pause", "begun"} & scenario.asked),
     }
     return {part for part, is_asked in asked.items() if is_asked}
 

@@ -58,23 +58,48 @@ class Keep:
         return self.scenario.lets_through(value - FIRST_SAMPLE)
 
 
-def same(value: int) -> int:
+def same(value: Any) -> Any:
     """What is mapped between two shardings."""
     return value
 
 
 def build(scenario: PipelineScenario, source: Watch, seen: Watch) -> Any:
     """The end of the graph that is asked for; `source` and `seen` are what the two probes write to."""
-    branches = [_branch(scenario, source, seen) for _ in range(2 if "zip" in scenario.asked else 1)]
-    pipe = branches[0].zip(branches[1]) if "zip" in scenario.asked else branches[0]
+    starts = _starts(scenario, source)
+    branches = [_branch(scenario, pipe, at, len(starts), seen) for at, pipe in enumerate(starts)]
+    pipe = branches[0]
+    if "concat" in scenario.asked:
+        pipe = pipe.concat(branches[1])
+    if {"zip", "fork"} & scenario.asked:
+        # Two that were joined before are one of those that are zipped.
+        pipe = pipe.zip(branches[-1])
+    if "joined" in scenario.asked:
+        pipe = pipe.map(same).sharding_filter()
     return pipe.batch(scenario.batch_size) if scenario.batch_size > 1 else pipe
 
 
-def _branch(scenario: PipelineScenario, source: Watch, seen: Watch) -> Any:
+def _starts(scenario: PipelineScenario, source: Watch) -> list[Any]:
+    """Where the branches begin: a source each, or one that is forked, and sharded before that."""
+    if "fork" not in scenario.asked:
+        return [_shuffled(scenario, source) for _ in range(1 + len({"zip", "concat"} & scenario.asked))]
+    pipe = _shuffled(scenario, source)
+    return list((pipe if "joined" in scenario.asked else _sharded(pipe, scenario)).fork(2))
+
+
+def _shuffled(scenario: PipelineScenario, source: Watch) -> Any:
     pipe: Any = Source(scenario.elements, source)
     for _ in range(scenario.shuffle + ("double" in scenario.asked)):
         pipe = pipe.shuffle()
-    pipe = _sharded(pipe, scenario)
+    return pipe
+
+
+def _branch(scenario: PipelineScenario, pipe: Any, number: int, count: int, seen: Watch) -> Any:
+    twice, joined = "twice" in scenario.asked, "joined" in scenario.asked
+    if not joined and "fork" not in scenario.asked:
+        pipe = _sharded(pipe, scenario)
+    # Within a branch it is the first one; of what is sharded after them as well, the second.
+    if twice and number == (min(1, count - 1) if joined else 0):
+        pipe = pipe.map(same).sharding_filter()
     if "late" in scenario.asked:
         pipe = pipe.shuffle()
     if scenario.filters:
@@ -83,8 +108,6 @@ def _branch(scenario: PipelineScenario, source: Watch, seen: Watch) -> Any:
 
 
 def _sharded(pipe: Any, scenario: PipelineScenario) -> Any:
-    if "twice" in scenario.asked:
-        return pipe.sharding_filter().map(same).sharding_filter()
     if "dispatch" not in scenario.asked:
         return pipe.sharding_filter()
     # What is dispatched is shared out among the workers of one rank.

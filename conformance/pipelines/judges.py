@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from conformance.contract import Claims
 from conformance.loader.judging import listed
-from conformance.pipelines.scenario import GRAPHS, PipelineScenario
+from conformance.pipelines.scenario import BRANCHES, GRAPHS, PipelineScenario
 from conformance.trace import RankRun, Trace
 from conformance.trial.clause import Finding, Judge, Verdict, clause
 
@@ -15,6 +15,7 @@ _OWNERS = (
     ("twice", "PIPE-18"),
     ("limit", "PIPE-19"),
     ("pause", "PIPE-19"),
+    ("begun", "PIPE-19"),
     ("bounds", "PIPE-8"),
     ("unseeded", "PIPE-6"),
     ("reseed", "PIPE-5"),
@@ -59,7 +60,7 @@ def owner(scenario: PipelineScenario) -> str:
         return named
     if scenario.filters:
         return "PIPE-11" if scenario.ranks > 1 else "PIPE-13"
-    if "zip" in scenario.asked:
+    if scenario.asked & BRANCHES:
         return "PIPE-18"
     if "dispatch" in scenario.asked and scenario.workers:
         return "PIPE-10"
@@ -91,7 +92,7 @@ def plain(scenario: PipelineScenario) -> bool:
 
 def unshuffled(scenario: PipelineScenario) -> bool:
     """Whether it is plain, and in the order of the source."""
-    return plain(scenario) and not scenario.shuffle and "zip" not in scenario.asked
+    return plain(scenario) and not scenario.shuffle and not scenario.asked & BRANCHES
 
 
 def elements(rank: RankRun, epoch: int = 0) -> list[int]:

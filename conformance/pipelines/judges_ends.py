@@ -2,7 +2,7 @@
 
 from conformance.contract import Claims
 from conformance.pipelines.judges import elements, failure_of, pipe, plain, rows, shown
-from conformance.pipelines.scenario import LIMIT, PAUSE, PipelineScenario
+from conformance.pipelines.scenario import BRANCHES, LIMIT, PAUSE, PipelineScenario
 from conformance.trace import Failure, RankRun, Trace
 from conformance.trial.clause import Finding, Verdict
 from conformance.trial.words import place_of
@@ -134,8 +134,8 @@ def _ending(scenario: PipelineScenario) -> str:
 @pipe("PIPE-18", floor=2)
 def sharding_twice_is_an_error(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
     if "twice" not in scenario.asked:
-        # One filter in each branch is none too many.
-        return [] if "zip" in scenario.asked and plain(scenario) and not scenario.shuffle else None
+        # One filter in each branch, or one before or after them, is none too many.
+        return [] if scenario.asked & BRANCHES and plain(scenario) and not scenario.shuffle else None
     for rank in trace.main.ranks:
         failure = _failure(rank)
         if failure is None or failure.kind != "raised":
@@ -148,6 +148,8 @@ def sharding_twice_is_an_error(scenario: PipelineScenario, claims: Claims, trace
 
 @pipe("PIPE-19", "pause", floor=2)
 def pauses_lose_nothing(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
+    if "begun" in scenario.asked:
+        return _begun_in_its_place(scenario, trace)
     if "limit" not in scenario.asked and "pause" not in scenario.asked:
         return None
     for rank in trace.main.ranks:
@@ -162,6 +164,22 @@ def pauses_lose_nothing(scenario: PipelineScenario, claims: Claims, trace: Trace
             return [Finding("unheard", f"a pause after {first} elements", told, "that is what was asked for")]
         if "pause" in scenario.asked and pieces[-1] != right:
             return [Finding("paused", shown(right), told[-1:], "a new iterator is not paused")]
+    return []
+
+
+def _begun_in_its_place(scenario: PipelineScenario, trace: Trace) -> Verdict:
+    """An epoch that was paused has given what comes first, and the one that was begun in its place gives all."""
+    for rank in trace.main.ranks:
+        right = list(range(rank.rank, scenario.elements, scenario.ranks))
+        for at, epoch in enumerate(rank.epochs):
+            came, owed = elements(rank, at), right
+            if epoch.left:
+                # Which come first is asked of an order that is known.
+                owed = came if scenario.shuffle else right[: len(came)]
+            if (sorted(came) if scenario.shuffle else came) != sorted(owed):
+                told = (f"rank {rank.rank}: {shown(came)}",)
+                what = "an epoch that is paused" if epoch.left else "a new iterator of a paused loader"
+                return [Finding("begun", shown(owed), told, f"{what} has its own elements, each once")]
     return []
 
 

@@ -88,6 +88,7 @@ class _Reading:
             "reseed": lambda: conducts.reseed(reader, loader, numbers, scenario.seed, epochs),
             "limit": lambda: conducts.limit(reader, epochs, scenario.elements),
             "pause": lambda: conducts.pause(reader, epochs),
+            "begun": lambda: conducts.begun(reader, epochs, scenario.elements // scenario.ranks),
             "leave": lambda: conducts.leave(reader, numbers, epochs, place),
             "two": lambda: conducts.two(reader, epochs, remarks, place),
             "shut": lambda: conducts.shut(reader, loader, epochs, remarks, place),

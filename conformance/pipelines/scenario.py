@@ -22,6 +22,9 @@ ASKED = {
     "dispatch": "shared out by one process",
     "double": "shuffled twice",
     "zip": "two branches, zipped",
+    "concat": "two branches, one after the other",
+    "fork": "one source, forked and zipped",
+    "joined": "sharded after the branches are joined",
     "late": "shuffled after the sharding",
     "one": "a filter leaves one worker's elements only",
     "ends": "a filter leaves the last elements of one worker only",
@@ -33,11 +36,13 @@ ASKED = {
     "bounds": "the least and the largest seeds, and those beyond them",
     "limit": f"limited to {LIMIT} elements at a time",
     "pause": f"paused after {PAUSE} elements",
+    "begun": "paused, and another epoch begun in its place",
     "twice": "sharded twice on one path",
     "wrong": "services joined in the wrong order",
 }
 # The words of graphs that are read as any other is.
-GRAPHS = frozenset({"dispatch", "double", "zip", "slow", "own"})
+BRANCHES = frozenset({"zip", "concat", "fork", "joined"})
+GRAPHS = BRANCHES | {"dispatch", "double", "slow", "own"}
 FILTERS = ("one", "ends")
 # What the consumer does other than reading epoch after epoch and closing the loader.
 CONDUCTS = {

@@ -107,33 +107,6 @@ class EachLoadsEverything(Launcher):
         return Correct(whole)
 
 
-class SucceedsAnyway(Launcher):
-    """The exit code is 0, whatever became of the instances. (No public report.)"""
-
-    clause, smallest = "LAUNCH-5", "n2,w2,b1,s7,launch,with=fails"
-
-    def code_of(self, code: int) -> int:
-        return 0
-
-
-class AllFailuresAreOne(Launcher):
-    """A failure is exit code 1, whatever the instance ended with. (No public report.)"""
-
-    clause, smallest = "LAUNCH-5", "n2,w2,b1,s7,launch,with=fails"
-
-    def code_of(self, code: int) -> int:
-        return 1
-
-
-class ASignalIsNoFailure(Launcher):
-    """An instance that was killed counts as one that has succeeded. (No public report.)"""
-
-    clause, smallest = "LAUNCH-5", "n3,w3,b1,launch,with=killed+child"
-
-    def code_of(self, code: int) -> int:
-        return max(code, 0)
-
-
 class LeavesTheOthers(Launcher):
     """When an instance fails the launcher ends, and the others run on. (No public report.)"""
 

@@ -136,6 +136,52 @@ class TrainsOnTheLastAgain(BadStoppedLoop):
         return {**super().state(), "at": (self.epoch, max(0, self.taken - 1), self.before)}
 
 
+class CountsFromItsRestart(BadStoppedLoop):
+    """The place in the epoch is counted from the restart, and saved so at a second stop. (No public report.)"""
+
+    clause = "LOOP-7"
+    smallest = "n3,b1,loop,stopped@1,again@1"
+    resumed = 0
+
+    def load(self, state: dict[str, Any]) -> None:
+        super().load(state)
+        self.resumed = self.taken
+
+    def go_on(self) -> None:
+        first = self.epoch
+        super().go_on()
+        self.resumed = self.resumed if self.epoch == first else 0
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "at": (self.epoch, self.taken - self.resumed, self.before)}
+
+
+class TakesARemainderForItsPlace(BadStoppedLoop):
+    """How full a step is follows from the micro-batches of all epochs, as if none had a rest. (No public report.)"""
+
+    clause = "LOOP-7"
+    smallest = "n4,b1,g3,e2,loop,stopped@5"
+    gathered = 0
+
+    def load(self, state: dict[str, Any]) -> None:
+        super().load(state)
+        self.gathered = (self.before + self.taken) % self.asked.accumulation - self.taken % self.asked.accumulation
+
+    def rest_of_epoch(self) -> bool:
+        batches, size = len(self.asked.loader), self.asked.accumulation
+        for batch in islice(self.asked.loader, self.taken, None):
+            start = self.taken // size * size
+            self.backward(batch, min(size, batches - start))
+            self.taken += 1
+            if (self.taken + self.gathered) % size == 0 or self.taken == batches:
+                self.optimizer.step()
+                self.optimizer.zero_grad()
+                self.gathered = self.gathered if self.taken < batches else 0
+            if self.is_to_stop():
+                return False
+        return True
+
+
 class AsksAtTheEndOfTheEpoch(BadStoppedLoop):
     """Whether it is to stop is asked after each epoch, when the grace period is over. (No public report.)"""
 

@@ -10,8 +10,10 @@ from conformance.contract import AdapterError, Claims, parse_claims
 from conformance.device.scenario import DeviceScenario, from_code
 from conformance.processes.resolve import from_object
 from conformance.report.guarantees import guarantees
+from conformance.trial.known import parse_case
 from tests.harness.tried import drawn, listed
 from tests.known_bad.trainers import PARTS, Trainer
+from tests.museum.judged import judged, violated
 
 ALL = Claims(device=PARTS)
 
@@ -50,6 +52,35 @@ def test_a_loop_that_adds_is_accused_of_that() -> None:
     report = check(Accumulating(divides=False), tier="quick")
     violated = {each.clause: each.case.scenario.code for each in report.outcomes if each.case}
     assert {"DEVICE-4": "n2,w1,b1,g2,device", "DEVICE-5": "n2,w1,b1,g2,device,with=sum,mean"} == violated
+
+
+class Brittle:
+    """A correct loop, as an adapter, that is of no use once the module has failed in it."""
+
+    families = ("device",)
+
+    __name__ = "brittle"
+    claims: ClassVar[dict[str, Any]] = {"device": ("training",)}
+
+    @staticmethod
+    def model(request: Any) -> Any:
+        """The step of one rank."""
+        loop, failed = Trainer.model(request), []
+
+        def step(x: Any, target: Any) -> Any:
+            if failed:
+                raise RuntimeError("the module has failed in an earlier step")
+            broken = bool((x[:, 0] < 0).any())
+            failed.extend([True] * broken)
+            return loop(x, target)
+
+        return step
+
+
+def test_what_has_failed_may_refuse_to_go_on() -> None:
+    """No clause says that a model is of use after an error of the user's module."""
+    case = parse_case("DEVICE-1-n2,w1,b1,g2,e2,device,with=failed")
+    assert {} == violated(judged(Brittle(), case=case))
 
 
 def test_a_claim_without_its_function_is_refused() -> None:

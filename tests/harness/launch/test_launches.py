@@ -38,8 +38,8 @@ def test_the_code_of_a_launch_reads_back(tier: str) -> None:
 
 def test_a_launch_is_told_in_words() -> None:
     """Replicas, instances, and what becomes of them."""
-    told = from_code("n2,w2,b1,s7,launch,with=fails+first").describe()
-    assert "2 replicas, 2 instances, the last instance ends with exit code 7, the first one instead" == told
+    told = from_code("n2,w2,b1,s7,launch,with=fails+second").describe()
+    assert "2 replicas, 2 instances, the last instance ends with exit code 7, the second one instead" == told
 
 
 def test_whole_lines_are_no_fault() -> None:
@@ -70,3 +70,8 @@ def test_orders_that_ask_nothing_need_no_adapter(tmp_path: Path) -> None:
     orders.write_text(json.dumps({"does": [""], "implementation": ""}))
     assert 0 == launch_probe.main(orders, ["a b"])
     assert [{"words": ["a b"]}] == [json.loads(each.read_text()) for each in tmp_path.glob("told-*.json")]
+
+
+def test_what_fails_is_the_last_or_the_second() -> None:
+    """The others have codes of their own: a lower one before it, a higher one after it."""
+    assert [2, 1] == [launch_probe.failing({"does": does, "instances": 3}) for does in (["fails"], ["fails", "second"])]

@@ -1,0 +1,57 @@
+"""Trainers with one fault each: updates after a call that failed, and of several groups of parameters (chapter 6)."""
+
+from collections.abc import Sequence
+
+import torch
+
+from tests.known_bad.trainers import Trainer
+
+
+class ZeroesAfterTheUpdate(Trainer):
+    """Gradients are zeroed after an update: those of a step in which the module fails stay. (No public report.)"""
+
+    clause, smallest = "DEVICE-4", "n2,w1,b1,g2,device,with=failed"
+
+    def begin_update(self) -> None:
+        pass
+
+    def update(self) -> None:
+        super().update()
+        super().begin_update()
+
+
+class RefusesTheLastMicroBatch(ZeroesAfterTheUpdate):
+    """A step is refused at its last micro-batch, and the gradients of the others stay. (No public report.)"""
+
+    clause, smallest = "DEVICE-4", "n2,w1,b1,g2,device,with=refused"
+
+    def check(self, tensors: Sequence[torch.Tensor], factor: int) -> None:  # type: ignore[override]
+        try:
+            super().check(tensors, factor)
+        except ValueError:
+            if self.optimizer is not None:
+                self.run([tensor[:1] for tensor in tensors])
+            raise
+
+    def run(self, arguments: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        try:
+            return super().run(arguments)
+        except ValueError:
+            Trainer.begin_update(self)
+            raise
+
+
+class ScalesTheFirstGroup(Trainer):
+    """A sum is made of a mean by a larger rate, that of the first group of parameters alone. (No public report.)"""
+
+    clause, smallest = "DEVICE-5", "n2,w1,b1,g2,device,with=groups+sum,mean"
+
+    def count(self) -> int:
+        return self.micro_batches()
+
+    def update(self) -> None:
+        times = self.micro_batches() if self.request.reduction == "sum" else 1
+        group = self.optimizer.param_groups[0] if self.optimizer is not None else {"lr": 0}
+        group["lr"] *= times
+        super().update()
+        group["lr"] /= times
