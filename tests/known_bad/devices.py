@@ -133,7 +133,7 @@ class ReturnsOneReplica(Trainer):
 class CountsFromTheFirst(Trainer):
     """Every second output is the first, the third and so on. (No public report.)"""
 
-    clause, smallest = "DEVICE-6", "n2,w1,b1,i2,device,with=every"
+    clause, smallest = "DEVICE-6", "n2,w1,b1,g2,device,with=every"
 
     def chosen(self, mode: str, results: list[Any]) -> list[Any]:
         return results[:: self.request.output_period] if mode == "every_n" else super().chosen(mode, results)
