@@ -76,7 +76,8 @@ def _more(scenario: ChosenScenario) -> int:
     if not _is_mixed(scenario):
         return 0
     # Of draws with its weight each of so many leaves out a rare source once in e^40 times.
-    return 40 * (round(1 / RARE) + scenario.samples if "rare" in scenario.words else 10 + scenario.samples)
+    rare = 40 / RARE if "rare" in scenario.words else 0
+    return round(rare) + 40 * (10 + min(scenario.samples, 1000))
 
 
 def request_of(going: Reading) -> Request:

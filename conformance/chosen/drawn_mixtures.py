@@ -69,7 +69,7 @@ def _unusual(rule: str, claims: Claims) -> Iterator[ChosenScenario]:
     shuffle = claims.shuffle is not None
     rare = joined({rule, "rare"} - {""}, ("all", "rare"))
     # Until all are exhausted each sample of it takes a thousand of others; else it is asked for its share.
-    samples, batch_size = (4, 8) if rule else (72_000, 64)
+    samples, batch_size = (4, 8) if rule else (37_000, 64)
     yield ChosenScenario(samples, "mixture", 1, batch_size, shuffle=shuffle, parts=2, details=rare)
     for parts in (6, 10):
         yield ChosenScenario(3 * parts, "mixture", 2, 2, shuffle=shuffle, parts=parts, details=rule)

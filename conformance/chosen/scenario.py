@@ -231,8 +231,16 @@ def has_own_epoch(scenario: ChosenScenario) -> bool:
     return "own" in scenario.words
 
 
-# The sources of a mixture lie one behind the other, as the shards of a stream do.
-sources_of = shards_of
+def sources_of(scenario: ChosenScenario) -> tuple[range, ...]:
+    """The samples of each source, which lie one behind the other, as the shards of a stream do.
+
+    A rare one has few, so that who goes on to its end comes there.
+    """
+    if "rare" not in scenario.words or scenario.parts == 1:
+        return shards_of(scenario)
+    few = min(scenario.samples // scenario.parts, max(2, scenario.samples // 500))
+    others = shards_of(replace(scenario, samples=scenario.samples - few, parts=scenario.parts - 1))
+    return (*others, range(scenario.samples - few, scenario.samples))
 
 
 def weights_of(scenario: ChosenScenario) -> tuple[float, ...]:

@@ -62,7 +62,7 @@ class SendsErrorsAsTheyAre(BadPool):
     """An error is pickled in the worker, and one that can't be made anew fails in the consumer as another one."""
 
     claims, families = dict(workers=True), LIFE
-    clause, smallest = "ERROR-1", "n4,w1,b1,keep,k1,raise@3,with=stubborn"
+    clause, smallest = "ERROR-1", "n1,w1,b1,keep,k1,e2,raise@0,with=stubborn+second"
     report = "pytorch/pytorch#34130"
 
     def tell(self, error: Exception, line: Connection) -> None:

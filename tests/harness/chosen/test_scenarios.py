@@ -13,6 +13,7 @@ from conformance.chosen.scenario import (
     indices_of_second,
     shards_of,
     sizes_of,
+    sources_of,
     too_large,
     weights_of,
 )
@@ -96,6 +97,7 @@ def test_weights_add_up_to_one() -> None:
     assert (1 / 3, 2 / 3) == weights_of(from_code("n8,w1,b1,keep,mixture,g2,with=weighted"))
     assert (0.999, 0.001) == weights_of(from_code("n8,w1,b1,keep,mixture,g2,with=rare"))
     assert (1.0,) == weights_of(from_code("n8,w1,b1,keep,mixture,with=rare"))
+    assert (range(498), range(498, 500)) == sources_of(from_code("n500,w1,b1,keep,mixture,g2,with=rare"))
 
 
 @pytest.mark.parametrize("word", ["reused", "gone"])
