@@ -47,7 +47,9 @@ def others_of(scenario: Scenario, claims: Claims) -> tuple[dict[str, Any], ...]:
     if scenario.shuffle:
         others.append(dict(seed=scenario.seed + 1))
     alone: dict[str, Any] = dict(num_workers=0, persistent_workers=False)
-    return (others[0], *({**alone, **each} for each in others[1:]))
+    # What is kept is kept by the first of them: each is that now and then.
+    at = scenario.samples % len(others)
+    return tuple({**alone, **each} if "samples" not in each else each for each in (*others[at:], *others[:at]))
 
 
 def hooks_of(scenario: Scenario, starting: float = 0.0) -> dict[str, Any]:

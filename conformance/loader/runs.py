@@ -153,7 +153,8 @@ def _varied(main: Circumstances) -> Circumstances:
     hasty = "" if scenario.is_slow else scenario.fault
     return {
         "again": Circumstances(scenario, main.epochs, other_process=1),
-        "after": Circumstances(scenario, main.epochs, after_others=True),
+        # In a process that has not read this request: what is kept for it there may be right.
+        "after": Circumstances(scenario, main.epochs, after_others=True, other_process=2),
         "jump": Circumstances(scenario, last),
         "random-state": Circumstances(scenario, main.epochs, random_seed=ANOTHER_STATE),
         "workers": Circumstances(simpler(scenario, num_workers=0, persistent_workers=False, fault=hasty), main.epochs),

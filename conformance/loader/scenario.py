@@ -37,7 +37,7 @@ from conformance.trial.words import count, words_of
 Variant = Literal[
     "none",
     "again",  # another process, with another hash seed
-    "after",  # the same process, after other loaders were made and read there
+    "after",  # a process where other loaders were made and read before
     "jump",  # the last epoch reached directly by set_epoch
     "random-state",  # the caller's global generators stand elsewhere
     "seed+1",
