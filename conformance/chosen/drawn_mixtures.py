@@ -65,12 +65,14 @@ def a_few_mixtures(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
 
 
 def _unusual(rule: str, claims: Claims) -> Iterator[ChosenScenario]:
-    """A source that is drawn from once in a thousand times; weights whose sum is not quite 1; the largest seed."""
+    """A source that is drawn from once in a thousand times; unlike ones; sums of not quite 1; the largest seed."""
     shuffle = claims.shuffle is not None
     rare = joined({rule, "rare"} - {""}, ("all", "rare"))
     # Until all are exhausted each sample of it takes a thousand of others; else it is asked for its share.
     samples, batch_size = (4, 8) if rule else (37_000, 64)
     yield ChosenScenario(samples, "mixture", 1, batch_size, shuffle=shuffle, parts=2, details=rare)
+    unlike = joined({rule, "unlike"} - {""}, ("all", "unlike"))
+    yield ChosenScenario(1200, "mixture", 1, 8, shuffle=shuffle, parts=3, details=unlike)
     for parts in (6, 10):
         yield ChosenScenario(3 * parts, "mixture", 2, 2, shuffle=shuffle, parts=parts, details=rule)
     if shuffle:

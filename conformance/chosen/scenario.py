@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from conformance.contract import Claims
@@ -34,6 +35,7 @@ DETAILS = {
     "back": "the last epoch first",
     "all": "until all are exhausted",
     "weighted": "the later ones with more weight",
+    "unlike": "each larger than the one before",
     "rare": "the last one with a weight of 0.1 %",
     "saved": "restarted from the state after two steps",
     "late": "restarted from the state after seven steps",
@@ -234,8 +236,13 @@ def has_own_epoch(scenario: ChosenScenario) -> bool:
 def sources_of(scenario: ChosenScenario) -> tuple[range, ...]:
     """The samples of each source, which lie one behind the other, as the shards of a stream do.
 
-    A rare one has few, so that who goes on to its end comes there.
+    A rare one has few, so that who goes on to its end comes there; where they are unlike, the second has twice as many
+    as the first, and so on.
     """
+    rows = scenario.parts * (scenario.parts + 1) // 2
+    if "unlike" in scenario.words and scenario.samples >= rows:
+        ends = [at * (at + 1) // 2 * scenario.samples // rows for at in range(scenario.parts + 1)]
+        return tuple(range(*bounds) for bounds in pairwise(ends))
     if "rare" not in scenario.words or scenario.parts == 1:
         return shards_of(scenario)
     few = min(scenario.samples // scenario.parts, max(2, scenario.samples // 500))

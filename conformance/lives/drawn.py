@@ -112,6 +112,9 @@ def _chosen(claims: Claims, numbered: bool) -> Iterator[ChosenScenario]:
     if claims.stream_shuffle:
         for shuffle in (False, True) if numbered else (False,):
             yield ChosenScenario(15, "stream", 1, 2, False, shuffle, parts=3)
+    if numbered and "set_epoch" in claims.hooks and "iterable" in claims.datasets:
+        # The loaders of one dataset tell it each its own epoch.
+        yield ChosenScenario(15, "stream", 1, 2, parts=3, details="own")
 
 
 def _possible(asked: Asked, hooks: tuple[str, ...], claims: Claims) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ FURTHER_LIVES = {
     "fled": "one left after a step, before a sample that fails",
     "often": "one left after a step, ten times",
     "again": "one read twice",
-    "beside": "one beside a step of another loader of the request, with another seed",
+    "beside": "one beside a step of another loader with another seed and epoch, twice",
     "saved": "one resumed after two steps by another loader, which is read on",
 }
 _OFTEN = 10
@@ -124,7 +124,7 @@ def _beside(life: Life, begun: Pass) -> None:
     with suppress(Stopped):
         other = life.make({"seed": life.seed + 1})
         with suppress(Stopped):
-            other.step(other.begin(begun.number))
+            other.step(other.begin(begun.number + 1))
         calls.close(other.loader)
     life.reader.tolerant_rest(begun)
 
@@ -156,7 +156,7 @@ def state_of(blob: bytes, merge: Callable[[list[Any]], Any] | None) -> Any:
 
 
 _LEAVING = ("begun", "left", "last", "often", "fled")
-_MORE_TIMES = {"often": _OFTEN - 1, "again": 1}
+_MORE_TIMES = {"often": _OFTEN - 1, "again": 1, "beside": 1}
 _ACTS: Mapping[str, Act] = {
     "": _rest,
     "whole": _rest,

@@ -171,6 +171,7 @@ def _elastic_twice(claims: Claims) -> Iterator[Scenario]:
                 ranks = 3 if word == "narrower" else 2
                 plain = Scenario(samples, ranks, batch_size, epochs=2, conduct="save@1", details=f"{word}+again")
                 yield plain
+                yield simpler(plain, details=f"{word}+again+further")
                 # Where nothing is padded, nothing may come again.
                 yield simpler(plain, drop_last=True)
                 if _shuffles("map", word, claims):
@@ -182,7 +183,8 @@ def _elastic_twice(claims: Claims) -> Iterator[Scenario]:
 def _unsmall(style: Style, claims: Claims) -> Iterator[Scenario]:
     """Tens of steps before the state and after it, and later epochs."""
     shuffle = _shuffles(style, "", claims)
-    for samples, batch_size, place, epochs in ((103, 2, 37, 2), (1031, 16, 50, 5)):
+    # Early in an epoch, when what was kept of the one before is still there.
+    for samples, batch_size, place, epochs in ((103, 2, 37, 2), (1031, 16, 50, 5), (1031, 16, 3, 4)):
         plain = Scenario(samples, 1, batch_size, shuffle=shuffle, epochs=epochs, dataset=style, seed=3 * shuffle)
         yield simpler(plain, conduct=f"save@{place}")
         yield simpler(plain, conduct=f"save@{place}", details="again")

@@ -81,16 +81,20 @@ def _covered_after_two(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
 
 def _amiss(scenario: Scenario, claims: Claims, run: Run, heads: set[int], jobs: int) -> tuple[str, str]:
     """What comes again or never, more than the first request and the other `jobs` may pad or drop; else "" twice."""
-    other = resumed(scenario)
+    others = [resumed(scenario)]
+    if jobs == 2:
+        others.append(resumed(others[0]) if "further" in scenario.words else others[0])
     after = Counter(index for rank in run.ranks for index in rank.epochs[0].samples)
     again = sorted(index for index, times in after.items() if index in heads or times > 1)
     repeats = sum(after[index] - (index not in heads) for index in again)
     # Each of the requests may pad a shard of its own.
-    if repeats > jobs * _padding(other, claims) + (_padding(scenario, claims) if scenario.drop_last else 0):
+    if repeats > sum(_padding(other, claims) for other in others) + (
+        _padding(scenario, claims) if scenario.drop_last else 0
+    ):
         return "repeated", f"{listed(again)} again"
     lost = sorted(set(range(scenario.samples)) - heads - set(after))
     # Each of them may drop a rest of its own.
-    if len(lost) > dropped_limit(scenario, claims) - 1 + jobs * (dropped_limit(other, claims) - 1):
+    if len(lost) > sum(dropped_limit(each, claims) - 1 for each in (scenario, *others)):
         return "lost", f"{listed(lost)} never"
     return "", ""
 

@@ -74,7 +74,9 @@ def _second(first: Circumstances, once: Run) -> Circumstances | None:
     saved = held if "held" in words and held and not once.failed else once.saved
     if not saved:
         return None
-    return replace(first, epochs=first.epochs[-1:] if "onward" in words else first.epochs, other_process=0, saved=saved)
+    scenario = resumed(first.scenario) if "further" in words else first.scenario
+    epochs = first.epochs[-1:] if "onward" in words else first.epochs
+    return replace(first, scenario=scenario, epochs=epochs, other_process=0, saved=saved)
 
 
 def _kept_longer(saved: tuple[Saved, ...]) -> tuple[Saved, ...]:

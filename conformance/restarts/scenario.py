@@ -23,6 +23,7 @@ SAVE = {
     "relayed": "taken again at once",
     "again": "taken again a step later",
     "left": "the rest left a step later",
+    "further": "and the second one resumed with as many more or less",
     "onward": "taken again in the next epoch, after a step",
     "unset": "set_epoch() never called",
     "anew": "taken again after iter(), before its first step",

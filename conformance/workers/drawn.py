@@ -73,6 +73,9 @@ def a_few_workers(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         if shuffle:
             # Seeds of workers are counted on from the loader's.
             yield Scenario(9, 2, 2, shuffle=True, num_workers=2, epochs=2, seed=LARGEST_SEED, variant="workers")
+        if claims.ranks == "explicit" and "ranks" not in claims.without:
+            # So many that seeds which leave room for ten or sixteen of a rank meet those of the next one.
+            yield Scenario(36, 2, num_workers=17, variant="again")
         # More workers and more steps than are drawn.
         yield Scenario(211, batch_size=4, shuffle=shuffle, num_workers=5, epochs=2, variant="workers")
         yield Scenario(67, batch_size=1, drop_last=True, num_workers=7, variant="workers")
