@@ -24,8 +24,9 @@ from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task
 from conformance.trace import Failure, RankRun
 
-# What must arrive as it was given.
-WORDS = ("a b", "$HOME", "${rank}", "", "--num-replicas", "*")
+# What must arrive as it was given, though shells, launchers and their parsers have a use for it.
+_OPTIONS = ("--replicas", "1", "--instances=1", "-n", "1", "-h", "-m", "--")
+WORDS = ("a b", "$HOME", "${rank}", "", "--num-replicas", "*", *_OPTIONS)
 SAMPLES = 50  # of the epoch that instances load
 LONGEST = 120.0  # seconds that a launch may take
 _GONE = 10.0  # seconds in which what was killed must be gone

@@ -2,7 +2,10 @@
 
 import os
 import tempfile
+import weakref
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 from random import Random
 from typing import Any, ClassVar
 
@@ -10,7 +13,7 @@ from tests.known_bad.ahead import BadAhead, Delivery, Loading
 from tests.known_bad.asynchronous import PLAIN
 from tests.known_bad.correct import SHUFFLING, KnownBad, claim
 from tests.known_bad.grouping import Choosing
-from tests.known_bad.resuming import STEADY, Stopping
+from tests.known_bad.resuming import STEADY, Resuming, Stopping
 
 LIVES = ("lives",)
 
@@ -182,3 +185,109 @@ class CountsWhatABreakHadGiven(Gathering):
         batches = super().__iter__()
         self.given += self.before
         return batches
+
+
+class TellsItsDatasetWhatIsNew(KnownBad):
+    """The dataset is told an epoch that this loader has not told it last; others tell it too. (No public report.)"""
+
+    claims: ClassVar[dict[str, Any]] = dict(datasets=("iterable",), epochs="set_epoch", hooks=("set_epoch",))
+    families, clause, smallest = LIVES, "WORK-21", "n2,w1,b1,keep,stream,e2,with=own,life=beside"
+    told = -1
+
+    def __iter__(self) -> Iterator[Any]:
+        dataset = self.request.dataset
+        if self.epoch != self.told and hasattr(dataset, "set_epoch"):
+            dataset.set_epoch(self.epoch)
+        self.told = self.epoch
+        samples = iter(dataset)
+        while step := list(islice(samples, self.request.batch_size)):
+            if len(step) == self.request.batch_size or not self.request.drop_last:
+                yield step
+
+
+class PlansWithoutDropLast(KnownBad):
+    """The plans of all loaders lie on the class, by all of the request but drop_last. (No public report.)"""
+
+    claims, families = SHUFFLING, ("map",)
+    clause, smallest, related = "PART-7", "n1,w1,b2,keep,after", ("ORDER-5",)
+    plans: ClassVar[dict[tuple[Any, ...], list[list[int]]]] = {}
+
+    def steps(self) -> list[list[int]]:
+        request = self.request
+        asked = (len(request.dataset), request.rank, request.world_size, request.batch_size)
+        key = (*asked, request.shuffle and self.mixed_seed())
+        if key not in self.plans:
+            self.plans[key] = super().steps()
+        return self.plans[key]
+
+
+class KeepsLargeOrdersInAFile(KnownBad):
+    """A large order lies in a file until the epoch is at its end, and one that is left has none. (No public report.)"""
+
+    claims, families = SHUFFLING, ("life",)
+    clause, smallest = "LEAK-3", "n65537,w1,b1,keep,shuffle,leave@1"
+
+    def __iter__(self) -> Iterator[Any]:
+        if len(self.request.dataset) <= 1 << 16:
+            yield from super().__iter__()
+            return
+        file, path = tempfile.mkstemp()
+        os.close(file)
+        yield from super().__iter__()
+        os.unlink(path)
+
+
+class BeginsBesideTheRest(BadAhead):
+    """The next epoch is begun when this one is read, and has a buffer of its own. (No public report.)"""
+
+    claims, families = claim(PLAIN, hooks=("buffer_size", "load_indefinitely")), ("async",)
+    clause, smallest = "ASYNC-3", "n9,w1,b2,keep,e2,a2,async,look@3,synchronous"
+
+    current: int | None = None  # which of the epochs on their way is delivered
+
+    def begin(self, epoch: int) -> Loading:
+        return Eager(self, epoch, self.reader(epoch), self.room)
+
+    def deliver(self, loading: Loading) -> Delivery:
+        self.current = id(loading)
+        return super().deliver(loading)
+
+    def close(self) -> None:
+        """End what reads ahead."""
+        self.current = None
+        super().close()
+
+
+class Eager(Loading):
+    """An epoch on its way, behind which the next one is begun."""
+
+    def __init__(self, loader: BeginsBesideTheRest, *loading: Any) -> None:
+        # A loader that is dropped is not kept by its thread.
+        self.loader = weakref.proxy(loader)
+        super().__init__(*loading)
+
+    def put(self, kind: str, value: Any = None) -> None:
+        with suppress(ReferenceError):
+            if kind == "end" and self.loader.current == id(self) and self.loader.request.load_indefinitely:
+                self.loader.early = self.loader.begin(self.epoch + 1)
+        super().put(kind, value)
+
+
+class ForgetsTheJobBeforeTheLast(Resuming):
+    """With other ranks for a second time the state counts what the last job gave alone. (No public report.)"""
+
+    families, clause = ("resume",), "RESUME-10"
+    smallest = "n6,w3,b1,keep,e2,save@1,with=narrower+again+further"
+    before = changes = 0
+
+    def state_dict(self) -> Any:
+        """Where all ranks are, and what this job has given of it."""
+        more = {"round": self.round, "own": self.given - self.before, "changes": self.changes}
+        return {**super().state_dict(), **more}
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on behind what was given."""
+        is_other = state["round"] != self.round
+        given = state["own"] if is_other and state["changes"] else state["given"]
+        super().load_state_dict({**state, "given": given})
+        self.before, self.changes = self.given, state["changes"] + is_other

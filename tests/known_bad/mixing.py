@@ -302,3 +302,13 @@ class CountsAllSources(KnownBadMixing):
             return super().__len__()
         total = sum(map(len, self.request.sources))
         return -(-total // (self.request.batch_size * self.request.world_size))
+
+
+class WeighsBySize(KnownBadMixing):
+    """A source is drawn from by its weight times its size; of sources of one size nothing shows. (No public report.)"""
+
+    clause, smallest = "MIX-3", "n465,w1,b1,keep,mixture,g3,with=unlike"
+
+    def weights(self) -> tuple[float, ...]:
+        sizes = map(len, self.request.sources)
+        return tuple(weight * size for weight, size in zip(self.request.weights, sizes, strict=True))

@@ -466,3 +466,13 @@ class NeverTellsItsWorkers(BadPool):
             return super().mixed_seed()
         self.started = self.epoch if self.started is None else self.started
         return mix(self.request.seed, self.started)
+
+
+class LeavesRoomForTenWorkers(BadPool):
+    """Seeds are counted on by ten for each rank, and by one for each worker. (No public report.)"""
+
+    claims, families = SEVERAL, WORKERS
+    clause, smallest = "WORK-9", "n21,w2,b1,keep,k11,again"
+
+    def worker_seed(self, number: int) -> int:
+        return mix(self.request.seed, self.epoch, 10 * self.request.rank + number)
