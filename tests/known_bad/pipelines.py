@@ -237,6 +237,22 @@ class RepeatsWithoutASeed(Pipelines):
     changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2._begin": _without_drawing}
 
 
+def _as_if_none_had_been_left(loader: Any) -> Any:
+    if loader._elements is None:
+        loader._drawn_from = torch.get_rng_state()
+    else:
+        torch.set_rng_state(loader._drawn_from)
+        loader._epoch -= 1
+    return _begin(loader)
+
+
+class CountsWhatCameToItsEnd(Pipelines):
+    """An epoch that is left is none: the next one has its order. (No public report.)"""
+
+    clause, smallest = "PIPE-6", "n20,w1,b1,shuffle,e2,pipeline,leave@10,with=unseeded"
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2._begin": _as_if_none_had_been_left}
+
+
 def _with_their_number(service: Any, seeds: Any, iter_reset_fn: Any = None) -> Any:
     if service.num_workers:
         seeds.seed(pipe_seeds.hashed(seeds.epoch_seed, service.num_workers))
