@@ -71,7 +71,7 @@ class ReusesARingOfSixteen(ReusesItsBuffer):
 class KeepsABufferForEachStep(ReusesItsBuffer):
     """Each step of the epoch has a buffer of its own, and the next epoch writes into them again."""
 
-    clause, smallest = "WORK-16", "n1,w1,b1,keep,e2,iterable,kept,kind=aging"
+    clause, smallest = "WORK-16", "n4,w1,b1,keep,e2,iterable,raise@3,hold@0,kind=aging"
     report = "pytorch/rl#4270"
     depth = 64
 

@@ -104,7 +104,7 @@ class CountsLoadersMade(KnownBad):
     """The epoch is counted for all loaders of the process together, not for each. (No public report.)"""
 
     claims = claim(BUFFERED, epochs="automatic")
-    clause, smallest = "ORDER-5", "n2,w1,b1,keep,shuffle,s1,after"
+    clause, smallest = "ORDER-5", "n2,w1,b1,keep,shuffle,after"
     counted = 0
 
     def __iter__(self) -> Iterator[list[int]]:
@@ -321,7 +321,7 @@ class DrawsOnEachCore(KnownBad):
 
     claims = SHUFFLING
     clause, smallest, related = "ORDER-5", "n4,w1,b1,keep,shuffle,again", ("ORDER-4",)
-    spawned = True
+    spawned, cores = True, 2
 
     def shuffled(self, order: list[int], generator: random.Random) -> list[int]:
         cores = len(os.sched_getaffinity(0))

@@ -32,7 +32,7 @@ class SkipsForEverWithOtherRanks(Resuming):
     """With other ranks than before the offset stays, epoch after epoch. (No public report.)"""
 
     clause = "RESUME-10"
-    smallest = "n3,w1,b1,keep,e2,save@1,with=wider"
+    smallest, related = "n3,w1,b1,keep,e2,save@1,with=wider", ("RESUME-5",)
     families: ClassVar[tuple[str, ...]] = ("resume",)
     offset = 0
 

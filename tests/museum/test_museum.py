@@ -1,5 +1,7 @@
 """Every known-bad loader is killed by its clause in its smallest case, and no correct loader is accused."""
 
+import os
+
 import pytest
 
 from conformance.clauses import CLAUSES
@@ -103,6 +105,8 @@ def test_forty_unusual_loaders_are_right_each_in_a_way_of_its_own() -> None:
 @pytest.mark.parametrize("loader", MUSEUM, ids=_name)
 def test_its_smallest_case_shows_the_fault(loader: type[KnownBad]) -> None:
     """The clause that the loader names is violated in the case that stands beside it."""
+    if loader.cores > len(os.sched_getaffinity(0)):
+        pytest.skip(f"only where {loader.cores} cores may be used is this a fault")
     report = judged(loader, case=parse_case(f"{loader.clause}-{loader.smallest}"))
     assert {loader.clause: loader.smallest} == violated(report)
 
