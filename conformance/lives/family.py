@@ -20,6 +20,8 @@ from conformance.trial.smallest import Changes, first_that_violates, smallest_nu
 # Imported, so that they register their clauses.
 JUDGES = (judges,)
 _PERFORMER = "conformance.lives.run"
+# How often workers are started for what is done with an epoch, if not once.
+_STARTS = {"again": 2, "beside": 4, "saved": 2}
 
 
 def _runs(lane: Lane, scenario: LifeScenario) -> Iterator[Run]:
@@ -51,9 +53,9 @@ def _run(lane: Lane, name: str, scenario: LifeScenario) -> Run:
 
 
 def _as_loader(scenario: LifeScenario) -> Scenario:
-    """The request as far as its workers are concerned; a state starts them once more."""
+    """The request as far as its workers are concerned, with an epoch for each time that they start."""
     asked = scenario.asked if isinstance(scenario.asked, Scenario) else chosen.as_loader(scenario.asked)
-    return simpler(asked, epochs=asked.epochs + scenario.life.count("saved"))
+    return simpler(asked, epochs=1 + sum(_STARTS.get(word, 1) for word in scenario.life))
 
 
 def _simplified(scenario: LifeScenario, violates: Callable[[LifeScenario], bool]) -> LifeScenario:
