@@ -90,9 +90,9 @@ def as_loader(scenario: ChosenScenario) -> Scenario:
     )
 
 
-def few(lane: Lane, tier: Tier, scenarios: Sequence[S]) -> Sequence[S]:
+def few(lane: Lane, tier: Tier, scenarios: Sequence[S], staffed_at: Mapping[str, int] = _FEW) -> Sequence[S]:
     """The scenarios; where workers are new interpreters, only some that have any."""
-    most = _FEW.get(tier.name)
+    most = staffed_at.get(tier.name)
     staffed = [each for each in scenarios if each.num_workers]
     if most is None or not staffed or not starting.start_of(lane).is_new:
         return scenarios

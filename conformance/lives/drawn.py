@@ -38,7 +38,9 @@ def lives(draw: st.DrawFn, claims: Claims) -> LifeScenario:
         asked = replace(asked, num_workers=workers, persistent_workers=persists)
     events = st.sampled_from(_possible(asked, hooks, claims))
     life = draw(st.lists(events, min_size=2, max_size=4))
-    ranks = draw(st.sampled_from((1, 1, 1, 2))) if _may_have_ranks(asked, claims) and "saved" not in life else 1
+    # The state of a rank is loaded with those of all; and each worker of each rank takes its time.
+    is_alone = "saved" in life or asked.num_workers or not _may_have_ranks(asked, claims)
+    ranks = 1 if is_alone else draw(st.sampled_from((1, 1, 1, 2)))
     return living(replace(asked, world_size=ranks), *hooks, *_in_an_order_that_is_clear(life))
 
 

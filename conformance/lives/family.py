@@ -20,6 +20,8 @@ from conformance.trial.smallest import Changes, first_that_violates, smallest_nu
 # Imported, so that they register their clauses.
 JUDGES = (judges,)
 _PERFORMER = "conformance.lives.run"
+# How many lives with workers are tried, where each of them takes seconds to start.
+_FEW = {"quick": 1, "gate": 2}
 # How often workers are started for what is done with an epoch, if not once.
 _STARTS = {"again": 2, "beside": 4, "saved": 2}
 
@@ -107,6 +109,6 @@ FAMILIES = (
         twins=_alone,
         may_fail=lambda scenario, claims: True,
         within=within,
-        few=chosen.few,
+        few=lambda lane, tier, scenarios: chosen.few(lane, tier, scenarios, _FEW),
     ),
 )

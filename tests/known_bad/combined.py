@@ -22,7 +22,7 @@ class GivesTheOrderOfTheLatest(KnownBad):
     """The steps of the epoch lie on the class, and another loader that is begun meanwhile puts its own there."""
 
     claims, families = SHUFFLING, LIVES
-    clause, smallest = "WORK-21", "n4,w1,b1,keep,shuffle,e2,life=beside"
+    clause, smallest = "WORK-21", "n2,w1,b1,keep,shuffle,e2,life=beside"
     report = "webdataset/webdataset#178"
     latest: ClassVar[list[list[int]]] = []
 
@@ -49,7 +49,7 @@ class MindsNoBreakAfterAnError(BadAhead):
     """An error closes the queue: of an epoch that is left after one, the rest comes next. (No public report.)"""
 
     claims, families = PLAIN, LIVES
-    clause, smallest = "WORK-21", "n1,w1,b1,keep,e3,async,life=failed+last"
+    clause, smallest = "WORK-21", "n1,w1,b1,keep,e3,async,life=failed+fled"
     failed = False
     going: Loading | None = None
 
