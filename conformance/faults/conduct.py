@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from conformance.faults import disturbed, hooks, scenario
+from conformance.faults import hooks, scenario
 from conformance.loader import generators, kinds
 from conformance.loader.living import Life, state_of
 from conformance.loader.member import Reading
@@ -15,14 +15,16 @@ from conformance.processes import calls
 from conformance.processes.calls import Stopped
 
 
-def _live(going: Reading) -> None:
+def _live_through(going: Reading, words: list[str]) -> None:
+    """Let the loader live through this, word by word, and then read a last epoch."""
+
     def make(others: Mapping[str, Any]) -> Reader:
         return replace(going.reader, loader=going.load(**others))
 
     merge = going.implementation.offers.get("merge")
     life = Life(going.reader, make, going.epochs, going.scenario.seed, merge)
     try:
-        life.live(going.scenario.words)
+        life.live(words)
     finally:
         # The one that goes on from a state; whoever made the first one closes that.
         if life.reader is not going.reader:
@@ -33,8 +35,11 @@ def _live(going: Reading) -> None:
 def _read_hooked(going: Reading) -> None:
     """Read all epochs, and write down what was not done as the hooks say."""
     assert going.watch is not None
-    if disturbed.DISTURBED.keys() & set(going.scenario.words):
-        disturbed.read(going.reader, going.scenario.words, going.task.epochs, going.epochs)
+    disturbed = [word for word in going.scenario.words if word in scenario.DISTURBED]
+    if disturbed:
+        # A last epoch follows.
+        before = len(going.task.epochs) - 1
+        _live_through(going, [*disturbed, *["whole"] * before][:before])
     else:
         read_epochs(going.reader, going.task.epochs, going.epochs)
     if "restored" in going.scenario.words:
@@ -74,7 +79,7 @@ def _begin_many(going: Reading) -> None:
 # Imported, so that a process that only reads knows what these conducts need.
 KNOWN = scenario
 CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
-    "lives": _live,
+    "lives": lambda going: _live_through(going, going.scenario.words),
     "hooked": _read_hooked,
     "orders": _begin_many,
 }

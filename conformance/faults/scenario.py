@@ -1,9 +1,14 @@
 """A loader that lives through more than one thing: what a consumer does with each of its epochs but the last."""
 
-from conformance.faults.disturbed import DISTURBED
 from conformance.loader.conducts import CONDUCTS, Conduct
 from conformance.loader.living import FURTHER_LIVES, LIVES
 
+# What becomes of the first epoch beside a user's sampler.
+DISTURBED = {
+    "left": "the first epoch left after a step",
+    "failed": "the first epoch ended by an error",
+    "held": "the first epoch held after a step, and read to its end after the others",
+}
 # The hooks that are asked for, and looked at.
 HOOKS = {
     "collated": "each call of the collate function noted",
