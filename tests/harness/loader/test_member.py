@@ -51,7 +51,7 @@ def test_what_comes_is_written_down(read: Read) -> None:
 
 
 def test_other_loaders_are_read_before_it(read: Read) -> None:
-    """One that is other in everything, and one for each thing that may be kept for too many; any is first at some size."""
+    """One that is other in everything, and one for each thing that may be kept; any is the first at some size."""
     asked: list[tuple[int, int, int, bool, int]] = []
 
     def load(request: Any) -> Any:
