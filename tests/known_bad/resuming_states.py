@@ -145,20 +145,15 @@ class MovesOnWithItsState(Stopping):
             yield batch
 
 
-class FillsOneDictForAllStates(Stopping):
+class FillsOneDictForAllStates(MovesOnWithItsState):
     """All states are one dict, which is brought up to date whenever one is taken. (No public report.)"""
 
-    clause = "RESUME-7"
     smallest = "n2,w1,b1,keep,e2,save@1,with=watched+held"
+    related = ()
 
-    def __init__(self, request: Any) -> None:
-        self.state: dict[str, Any] = {}
-        super().__init__(request)
-
-    def state_dict(self) -> Any:
-        """The one dict."""
-        self.state.update(super().state_dict())
-        return self.state
+    def deliver(self, steps: list[list[int]]) -> Iterator[Any]:
+        """Fetch each step, and leave the dict as it is."""
+        return Stopping.deliver(self, steps)
 
 
 class GoesOnInTheStateItWasGiven(Stopping):
