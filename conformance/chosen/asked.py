@@ -24,9 +24,8 @@ from conformance.chosen.scenario import (
 from conformance.contract import Implementation, Request
 from conformance.loader.probes import Watch
 from conformance.loader.reading import Reader
-from conformance.loader.requests import watched
-from conformance.processes import calls
-from conformance.processes.calls import Remarks, Stopped
+from conformance.loader.requests import loaded, watched
+from conformance.processes.calls import Remarks
 from conformance.processes.task import Task
 from conformance.trace import Epoch
 
@@ -55,9 +54,7 @@ class Reading:
 
     def reader(self, request: Request) -> Reader:
         """A loader of the request, ready to be read."""
-        loader = calls.called("load", None, lambda: self.implementation.load(request))
-        if loader is None or not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")):
-            raise Stopped("unusable", "load", "load(request) gives what can't be iterated; return the loader")
+        loader = loaded(self.implementation, request)
         if self.task.epochs[0] > 0 and not hasattr(loader, "set_epoch"):
             self.remarks.append(("counts", "epochs are counted by the loader"))
         scenario = self.scenario

@@ -47,7 +47,7 @@ def a_few_mixtures(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
     shuffles = (False, True) if claims.shuffle else (False,)
     for rule in claims.mixtures:
         for weighted in ("", "weighted"):
-            details = "+".join(filter(None, (_RULES[rule], weighted)))
+            details = _told(_RULES[rule], weighted)
             for shuffle in shuffles:
                 small = ChosenScenario(11, "mixture", 2, 2, shuffle=shuffle, parts=3, epochs=2, details=details)
                 yield small
@@ -64,15 +64,18 @@ def a_few_mixtures(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
             yield from _unusual(_RULES[rule], claims)
 
 
+def _told(*words: str) -> str:
+    return "+".join(filter(None, words))
+
+
 def _unusual(rule: str, claims: Claims) -> Iterator[ChosenScenario]:
     """A source that is drawn from once in a thousand times; unlike ones; sums of not quite 1; the largest seed."""
     shuffle = claims.shuffle is not None
-    rare = joined({rule, "rare"} - {""}, ("all", "rare"))
+    rare = _told(rule, "rare")
     # Until all are exhausted each sample of it takes a thousand of others; else it is asked for its share.
     samples, batch_size = (4, 8) if rule else (37_000, 64)
     yield ChosenScenario(samples, "mixture", 1, batch_size, shuffle=shuffle, parts=2, details=rare)
-    unlike = joined({rule, "unlike"} - {""}, ("all", "unlike"))
-    yield ChosenScenario(1200, "mixture", 1, 8, shuffle=shuffle, parts=3, details=unlike)
+    yield ChosenScenario(1200, "mixture", 1, 8, shuffle=shuffle, parts=3, details=_told(rule, "unlike"))
     for parts in (6, 10):
         yield ChosenScenario(3 * parts, "mixture", 2, 2, shuffle=shuffle, parts=parts, details=rule)
     if shuffle:

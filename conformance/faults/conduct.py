@@ -1,6 +1,5 @@
 """What a consumer of chapter 10 does: one thing after the other, a look at the hooks, and many epochs begun."""
 
-import pickle
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -8,7 +7,7 @@ from typing import Any
 
 from conformance.faults import hooks, scenario
 from conformance.loader import generators, kinds
-from conformance.loader.living import Life, state_of
+from conformance.loader.living import Life, state_of, state_taken
 from conformance.loader.member import Reading
 from conformance.loader.reading import Reader, read_epochs
 from conformance.processes import calls
@@ -58,7 +57,7 @@ def _read_a_rest(going: Reading, number: int) -> None:
     """Read two steps of an epoch, and its rest by another loader of the request, from the state of the first."""
     begun = going.reader.begin(number)
     going.reader.up_to(begun, 2)
-    blob = calls.called("state_dict", None, lambda: pickle.dumps(going.reader.loader.state_dict()))
+    blob = state_taken(going.reader)
     going.epochs.append(begun.epoch(left=True))
     del begun
     resumed = replace(going.reader, loader=going.load())

@@ -112,10 +112,7 @@ class _Reading:
     def _reader(self, others: Mapping[str, Any]) -> Reader:
         """A loader of the request, or of one that asks for something else here, ready to be read."""
         claims, asked = self.implementation.claims, self.scenario.asked
-        request = replace(self.request, **others)
-        loader = calls.called("load", None, lambda: self.implementation.load(request))
-        if loader is None or not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")):
-            raise Stopped("unusable", "load", "load(request) gives what can't be iterated; return the loader")
+        loader = requests.loaded(self.implementation, replace(self.request, **others))
         keeps = claims.aliases is False or (claims.aliases == "asynchronous" and not self.scenario.is_asynchronous)
         return Reader(
             loader,

@@ -134,7 +134,7 @@ def _resume(life: Life, begun: Pass) -> None:
     try:
         if not life.reader.up_to(begun, _BEFORE_A_STATE):
             return
-        blob = calls.called("state_dict", None, lambda: pickle.dumps(life.reader.loader.state_dict()))
+        blob = state_taken(life.reader)
         begun.iterator = iter(())
         calls.close(life.reader.loader)
         life.reader = life.make({})
@@ -147,6 +147,11 @@ def _resume(life: Life, begun: Pass) -> None:
     begun.steps += rest.steps
     begun.batches += rest.batches
     begun.failure = rest.failure
+
+
+def state_taken(reader: Reader) -> bytes:
+    """The state of a loader, as a checkpoint holds it."""
+    return bytes(calls.called("state_dict", None, lambda: pickle.dumps(reader.loader.state_dict())))
 
 
 def state_of(blob: bytes, merge: Callable[[list[Any]], Any] | None) -> Any:

@@ -4,12 +4,22 @@ import os
 import sys
 from typing import Any
 
-from conformance.contract import Request
+from conformance.contract import Implementation, Request
 from conformance.loader import datasets, generators, hooks, probes, samplers
 from conformance.loader.asked import arguments_of, hooks_of
 from conformance.loader.scenario import Scenario
+from conformance.processes import calls
+from conformance.processes.calls import Stopped
 from conformance.processes.task import Task
 from conformance.trial.words import place_of
+
+
+def loaded(implementation: Implementation, request: Request) -> Any:
+    """The loader of a request. Stopped where it can't be loaded, or not be iterated."""
+    loader = calls.called("load", None, lambda: implementation.load(request))
+    if loader is None or not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")):
+        raise Stopped("unusable", "load", "load(request) gives what can't be iterated; return the loader")
+    return loader
 
 
 def watch_of(scenario: Scenario, workdir: str) -> probes.Watch:

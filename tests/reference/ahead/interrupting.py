@@ -30,9 +30,13 @@ _SAMPLES, _BATCH = 6, 2
 
 @dataclass
 class Checks:
-    """Counts the checks of this process, and interrupts at those whose numbers are in `at`."""
+    """Counts the checks of this process, and interrupts at those whose numbers are in `at`.
+
+    `since`: the file with the first one that counts; who waits for a worker before it checks any number of times.
+    """
 
     at: tuple[int, ...] = ()
+    since: str = ""
     count: int = 0
     hit: list[str] = field(default_factory=list)
     """Where it was, at each interrupt."""
@@ -52,7 +56,7 @@ class Checks:
     def looked_at(self, frame: FrameType, event: str, _: Any) -> Any:
         """Count an instruction that checks for signals."""
         if event == "opcode" and frame.f_code.co_code[frame.f_lasti] in _CHECKS and os.getpid() == self.pid:
-            self.count += 1
+            self.count += bool(self.count or not self.since or frame.f_code.co_filename.endswith(self.since))
             if self.count in self.at:
                 self.hit.append(f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")
                 self.interrupt[self.count]
@@ -60,9 +64,9 @@ class Checks:
 
 
 @contextmanager
-def interrupted(*at: int) -> Iterator[Checks]:
+def interrupted(*at: int, since: str = "") -> Iterator[Checks]:
     """Interrupt the block at these checks, counted from 1; a KeyboardInterrupt that leaves it is caught."""
-    checks, before, handler = Checks(at), sys.gettrace(), signal.getsignal(signal.SIGINT)
+    checks, before, handler = Checks(at, since), sys.gettrace(), signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         sys.settrace(checks.entered)
@@ -74,7 +78,7 @@ def interrupted(*at: int) -> Iterator[Checks]:
         signal.signal(signal.SIGINT, handler)
 
 
-def outlives(at: tuple[int, ...], workers: int = 0, early_preload: bool = False) -> Checks:
+def outlives(at: tuple[int, ...], workers: int = 0, early_preload: bool = False, since: str = "") -> Checks:
     """Interrupt the life of an asynchronous loader at these checks; what was counted.
 
     AssertionError if it can't be iterated afterwards, or if anything is left once it was terminated.
@@ -82,7 +86,7 @@ def outlives(at: tuple[int, ...], workers: int = 0, early_preload: bool = False)
     made: list[Any] = []
     how = {"sharing_strategy": SharingStrategy.Fork, "buffer_size": 1, "early_preload": early_preload}
     with nothing_left():
-        with interrupted(*at) as checks:
+        with interrupted(*at, since=since) as checks:
             dataset = Numbers(_SAMPLES)
             made.append(
                 poptorch.DataLoader(

@@ -3,6 +3,7 @@
 from tests.reference.ahead.interrupting import outlives
 
 WORKERS = 2
+RECEIVED = "torch/multiprocessing/reductions.py"  # where the first message of a worker is read
 ENTERED = 24  # checks from an interrupt on, in which the ring gets hold of those that follow
 
 
@@ -15,7 +16,5 @@ def test_an_interrupt_may_come_at_any_check() -> None:
 
 def test_a_second_interrupt_may_come_while_the_first_is_dealt_with() -> None:
     """Right after it, before the producers are being ended, it leaves them to whoever asks next."""
-    first = outlives((), WORKERS).count // 3
-    hit = [len(outlives((first, first + later), WORKERS).hit) for later in range(1, ENTERED)]
-    # How many checks a life has hangs on how long its workers take, and with that whether it comes to the second one.
-    assert {2} <= set(hit) <= {1, 2}
+    hit = [len(outlives((1, 1 + later), WORKERS, since=RECEIVED).hit) for later in range(1, ENTERED)]
+    assert hit == [2] * len(hit)
