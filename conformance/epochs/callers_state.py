@@ -10,7 +10,7 @@ from conformance.trial.words import count
 _GENERATORS = {"random": "random", "numpy": "numpy.random", "torch": "torch"}
 
 
-@clause("ORDER-10", floor=20, also="workers")
+@clause("ORDER-10", floor=20, also=("workers", "cut short"))
 def does_not_reseed(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A global generator does not end in one state whatever state it had before, nor where the caller has drawn."""
     return _undone(trace) or _global_state(trace, reseeded=True)

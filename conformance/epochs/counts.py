@@ -83,7 +83,7 @@ def _starved(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> F
     )
 
 
-@clause("COUNT-4", floor=100, also="workers")
+@clause("COUNT-4", floor=100, also=("workers",))
 def length_is_true(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """`len()` is what the epoch yields, or TypeError where it can't be known."""
     if not usable(trace.main) or not _as_many_without_workers(scenario, trace):

@@ -151,6 +151,21 @@ def _at_the_edges(claims: Claims) -> Iterator[Scenario]:
             yield Scenario(24, batch_size=2, shuffle=True, epochs=6, conduct=conduct, variant="jump")
 
 
+def cut_short(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    """What a loader may set for as long as it reads, where the reading ends by an error or is left."""
+    # The smallest first: none of these is made smaller.
+    yield Scenario(1, fault="raise@0", variant="random-state")
+    yield Scenario(2, conduct="leave@1", variant="random-state")
+    plain = Scenario(5, batch_size=2, epochs=2, variant="random-state", shuffle=claims.shuffle is not None)
+    yield from (simpler(plain, fault="raise@3"), simpler(plain, conduct="leave@1"))
+    if claims.workers:
+        yield from (simpler(plain, num_workers=1, **how) for how in ({"fault": "raise@3"}, {"conduct": "leave@1"}))
+    if tier.name != "quick":
+        # In the last step, and what is no Exception.
+        yield from (simpler(plain, fault="raise@4"), simpler(plain, fault="raise@3", details="stops"))
+        yield from (simpler(plain, conduct=each) for each in ("leave@2", "two@1", "closed@1", "dropped"))
+
+
 def refusals(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """Each number that is asked for, with values that must be refused."""
     names = ["batch_size"]

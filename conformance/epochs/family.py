@@ -1,4 +1,4 @@
-"""The families of chapters 1 to 3: map-style datasets, what must be refused, and many shuffles."""
+"""The families of chapters 1 to 3: map-style datasets, epochs cut short, what must be refused, and many shuffles."""
 
 from conformance.epochs import batches, callers_state, counts, drawn, layout, order, partition, uniformity
 from conformance.epochs.policies import assumed
@@ -7,6 +7,7 @@ from conformance.loader.runs import runs, twins
 from conformance.loader.scenario import from_code, may_fail, within
 from conformance.loader.simpler import simplified
 from conformance.loader.smoke import smoke
+from conformance.loader.starting import few
 from conformance.trial.family import Family
 
 CHAPTERS = ("BATCH", "COUNT", "PART", "ORDER")
@@ -34,6 +35,7 @@ FAMILIES = (
         may_hang=counts.out_of_reach,
         within=within,
     ),
+    Family("cut short", from_code, runs, drawn.cut_short, may_fail=may_fail, within=within, few=few),
     Family("refusals", from_code, runs, drawn.refusals, may_fail=may_fail, within=within),
     Family(
         "statistics",

@@ -106,7 +106,7 @@ def independent_of_workers(scenario: Scenario, claims: Claims, trace: Trace) -> 
     return _same_order(scenario, claims, trace, ("workers",))
 
 
-@clause("ORDER-9", applies=_shuffles, floor=10, twin=True, also="workers")
+@clause("ORDER-9", applies=_shuffles, floor=10, twin=True, also=("workers",))
 def independent_of_global_state(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """The order does not come from the caller's global generators."""
     if not scenario.shuffle:

@@ -118,6 +118,20 @@ def each_trouble(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         yield from _persisting(claims, dataset)
 
 
+def skipped_on_ranks(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    """A sample that fails in the first or the second epoch, and is skipped, of several ranks."""
+    # The smallest first: none of these is made smaller.
+    yield Scenario(2, 2, epochs=2, fault="raise@0")
+    plain = Scenario(8, 2, epochs=3)
+    for shuffle in (False, True) if claims.shuffle else (False,):
+        yield simpler(plain, fault="raise@2", shuffle=shuffle)
+        if tier.name != "quick":
+            yield simpler(plain, fault="raise@0", batch_size=2, shuffle=shuffle)
+            yield simpler(plain, samples=11, world_size=3, fault="raise@4", details="second", shuffle=shuffle)
+            if claims.workers:
+                yield simpler(plain, num_workers=1, fault="raise@2", shuffle=shuffle)
+
+
 def _each_death(claims: Claims, style: Style, most: int) -> Iterator[Scenario]:
     """The first, the middle and the last worker, in their first step and in a later one: each knows other pipes."""
     for workers, places in ((most, (0, 2, 5)), *([(3, (1,))] if most > 1 else [])):

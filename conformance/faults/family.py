@@ -41,5 +41,15 @@ FAMILIES = (
         within=within,
         few=few,
     ),
+    Family(
+        "skipping",
+        from_code,
+        runs,
+        drawn.skipped_on_ranks,
+        twins=undisturbed,
+        may_fail=may_fail,
+        within=within,
+        few=few,
+    ),
     Family("samples", from_code, runs, drawn_kinds.kinds_of_sample, may_fail=_may_fail, within=within, few=few),
 )

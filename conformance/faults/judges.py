@@ -1,5 +1,7 @@
 """Chapter 10, faults: the judges of ERROR-*, on scenarios in which something goes wrong, once."""
 
+from collections.abc import Iterator
+
 from conformance.contract import Claims
 from conformance.loader.judging import (
     as_undisturbed,
@@ -9,12 +11,14 @@ from conformance.loader.judging import (
     fails_anyway,
     lost_of_the_error,
     missed,
+    missing,
+    repeated,
     repeats,
     show,
 )
-from conformance.loader.runs import FIRST_EPOCH
+from conformance.loader.runs import FIRST_EPOCH, UNDISTURBED
 from conformance.loader.scenario import Scenario
-from conformance.trace import Failure, RankRun, Trace
+from conformance.trace import Epoch, Failure, RankRun, Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 from conformance.trial.words import count, place_of
 
@@ -215,9 +219,18 @@ def _is_an_error(scenario: Scenario, trace: Trace, faults: tuple[str, ...], why:
     return [Finding(f"{kind}-{fault_of(scenario)}", "an error", _story(rank), why)]
 
 
-@clause("ERROR-8", family="life", applies=lambda claims: claims.errors == "skip", floor=2, twin=True)
+@clause(
+    "ERROR-8",
+    family="life",
+    applies=lambda claims: claims.errors == "skip",
+    floor=2,
+    twin=True,
+    also=("skipping",),
+)
 def only_the_failing_sample_is_skipped(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Where skipping is claimed the failing sample is left out, and every other one comes."""
+    if scenario.world_size > 1:
+        return _skipped_alike(scenario, claims, trace)
     rank = _struck(scenario, trace, ("raise",))
     if rank is None or scenario.dataset != "map":
         return None
@@ -239,6 +252,33 @@ def only_the_failing_sample_is_skipped(scenario: Scenario, claims: Claims, trace
             Finding("step-too-large", expected, _story(rank), "a step that is filled up has no more room than others")
         ]
     return []
+
+
+def _skipped_alike(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """On several ranks each other sample comes in each epoch, and once: what one has skipped the others must know."""
+    policy, fired = claims.policy(scenario.drop_last), any(rank.remark("fired") for rank in trace.main.ranks)
+    # Else some may be missing without an error too.
+    if policy not in ("uneven", "once", "pad") or not fired:
+        return None
+    plain = trace.variant(UNDISTURBED)
+    if plain is not None and any(missing(scenario, epochs) for epochs in _epochs_of(plain)):
+        return None  # chapter 2 says so
+    for epochs in _epochs_of(trace.main):
+        if any(epoch.failure for epoch in epochs):
+            return None  # on one rank that has its names
+        lost = {*missing(scenario, epochs)} - {place_of(scenario.fault)}
+        twice = policy != "pad" and repeated(scenario, epochs)
+        if lost or twice:
+            what = f"each sample but {place_of(scenario.fault)} once, over all ranks"
+            told = tuple(f"epoch {epochs[0].number}, {line}" for line in show(epochs))
+            why = "a sample that one rank alone takes out of what is dealt out moves all others"
+            return [Finding("skipped-more-on-ranks", what, told, why)]
+    return []
+
+
+def _epochs_of(run: Run) -> Iterator[tuple[Epoch, ...]]:
+    """Each epoch that all ranks have read, as they have."""
+    return zip(*(rank.epochs for rank in run.ranks), strict=False)
 
 
 def _story(rank: RankRun) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ It gives None where the clause could not have failed: then the scenario does not
 findings, and an empty list when the clause holds. So each scenario is run once, and judged by every clause of its
 family; a judge can't tell a live trace from one that was read from a file. A clause that is in doubt wants to see more
 runs before it accuses (`Family.twins`): the same request without workers, unshuffled, or while nothing goes wrong. What
-fails there as well has another name. `Clause.also` names a second family whose scenarios a clause judges.
+fails there as well has another name. `Clause.also` names other families whose scenarios a clause judges.
 
 **The smallest case.** For each clause that was violated, Hypothesis shrinks that clause's case by itself, over verdicts
 that are remembered; then `Family.smaller` tries each number, word and place in turn (`smallest.py`). The case is run

@@ -35,7 +35,7 @@ Judge = Callable[[Any, Claims, Trace], Verdict]
 class Clause:
     """A clause of the specs with its judge. `floor`: the exercises that a gate run must show before it says HOLDS.
 
-    `also`: another family whose scenarios it judges as well. `twin`: before it accuses, the judge wants to see the runs
+    `also`: other families whose scenarios it judges as well. `twin`: before it accuses, the judge wants to see the runs
     more that its family makes (`Family.twins`). `needs`: what must be askable for it to be able to fail (LIMITS).
     """
 
@@ -46,8 +46,13 @@ class Clause:
     applies: Callable[[Claims], bool]
     floor: int
     twin: bool = False
-    also: str = ""
+    also: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """All whose scenarios it judges, its own first."""
+        return (self.family, *self.also)
 
     @property
     def number(self) -> tuple[int, int]:
@@ -72,7 +77,7 @@ def clause(
     applies: Callable[[Claims], bool] = always,
     floor: int = 20,
     twin: bool = False,
-    also: str = "",
+    also: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
     dataset: Literal["map", "iterable", "any", "none"] = "map",
     endless: bool = False,

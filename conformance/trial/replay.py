@@ -27,8 +27,9 @@ def replay(fleet: Fleet, claims: Claims, clause: Clause, scenario: Scenario) -> 
 
 def family_clauses(family: str, claims: Claims) -> list[Clause]:
     """The clauses that a family judges for these claims, in order."""
-    mine = [each for each in CLAUSES.values() if family in (each.family, each.also) and each.applies(claims)]
-    # Those of another family alone are no reason to try this one: nobody claims what it is about.
-    if all(each.family != family for each in mine):
+    mine = [each for each in CLAUSES.values() if family in each.families and each.applies(claims)]
+    # Those of another family alone are no reason to try one that has its own: nobody claims what it is about.
+    has_its_own = any(each.family == family for each in CLAUSES.values())
+    if has_its_own and all(each.family != family for each in mine):
         return []
     return sorted(mine, key=lambda clause: clause.number)

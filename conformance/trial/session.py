@@ -158,8 +158,9 @@ class Session:
         if stale:
             return replace(blank, status="INVALID", note=stale)
         result = self._result(clause.family)
-        if clause.also and family_clauses(clause.also, self.claims):
-            result = joined(result, self._result(clause.also))
+        for family in clause.also:
+            if family_clauses(family, self.claims):
+                result = joined(result, self._result(family))
         return self._judged(clause, result, blank)
 
     def _untried(self, blank: Outcome) -> Outcome:
@@ -209,7 +210,7 @@ class Session:
     def known_kinds_of(self, family: str) -> dict[str, frozenset[str]]:
         """The kinds of finding that are tolerated of each clause; known failures of a family are replayed once."""
         for clause in CLAUSES.values():
-            if family in (clause.family, clause.also):
+            if family in clause.families:
                 self._replay_known(clause)
         return self._known_kinds
 
@@ -253,7 +254,7 @@ class Session:
     def _judged(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
         outcome = self._judged_alone(clause, result, blank)
         # One clause tells what a family has: the first that was asked for and has nothing else to tell.
-        for family in (clause.family, clause.also):
+        for family in clause.families:
             unowned = self._results[family].unowned if family in self._results else None
             if unowned and family not in self._told and outcome.status == "HOLDS":
                 self._told.add(family)

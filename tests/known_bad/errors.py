@@ -233,6 +233,29 @@ class RemembersBadPlaces(Skipping, BadPool):
         return found
 
 
+class SkipsByAListOfItsOwn(Skipping, BadPool):
+    """What failed is taken out of the order that is dealt out, by the one rank that read it. (No public report.)"""
+
+    claims, families = dict(MAP, errors="skip", shuffle="global", when_keeping="uneven"), LIFE
+    clause, smallest = "ERROR-8", "n2,w2,b1,keep,e2,raise@0"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.bad: set[int] = set()
+
+    def order(self) -> list[int]:
+        return [index for index in super().order() if index not in self.bad]
+
+    def fetch(self, step: list[int]) -> list[Any]:
+        found: list[Any] = []
+        for index in step:
+            read = super().fetch([index])
+            if not read:
+                self.bad.add(index)
+            found += read
+        return found
+
+
 class HasOneDeadline(BadPool):
     """The time-out of a step runs from the start of the epoch. (No public report.)"""
 

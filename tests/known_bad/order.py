@@ -345,6 +345,20 @@ class SeedsTheCallerMeanwhile(KnownBad):
             random.setstate(before)
 
 
+class PutsBackBehindTheReading(KnownBad):
+    """The caller's generator is seeded while a step is read, and put back unless a sample fails. (No public report.)"""
+
+    claims = BUFFERED
+    clause, smallest = "ORDER-10", "n1,w1,b1,keep,raise@0,random-state"
+
+    def fetch(self, step: list[int]) -> list[int]:
+        before = random.getstate()
+        random.seed(self.request.seed)
+        samples = super().fetch(step)
+        random.setstate(before)
+        return samples
+
+
 class DrawsOneNumber(KnownBad):
     """Beginning an epoch draws one number from the caller's generator, shuffled or not."""
 
