@@ -23,6 +23,9 @@ _OUTLIVED = ("whole", "leave", "restart")
 # What a loader may do wrong synchronously as well; then another clause says so.
 _COMPARED = ("whole", "look", "restart", "later", "length", "stop", "index", "untold")
 
+# What fails with these fails so in any place.
+_NOT_DRAWN = ("longer", "finer")
+
 
 @st.composite
 def reading_ahead(draw: st.DrawFn, claims: Claims) -> Scenario:
@@ -86,7 +89,8 @@ def possible(claims: Claims) -> tuple[str, ...]:
     found += ["later"] if claims.shuffle and claims.goes_by_set_epoch and "map" in claims.datasets else []
     found += ["length"] if claims.length and "map" in claims.datasets else []
     # The StopIteration of an iterable dataset is its end.
-    found += [*(fault for fault in _FAULTS if fault != "stop" or "map" in claims.datasets), *ODD_KINDS]
+    found += [fault for fault in _FAULTS if fault != "stop" or "map" in claims.datasets]
+    found += [kind for kind in ODD_KINDS if kind not in _NOT_DRAWN]
     return (*found, "rebatched") if "rebatched" in claims.hooks and "iterable" in claims.datasets else tuple(found)
 
 
@@ -123,7 +127,7 @@ def most_workers(what: str, style: str, claims: Claims) -> int:
 
 def each_way_ahead(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """Each thing that may be done or go wrong, without workers and with, so that none is left to chance."""
-    for what in dict.fromkeys((*possible(claims), *([] if claims.aliases else ["hold"]))):
+    for what in dict.fromkeys((*possible(claims), *([] if claims.aliases else ["hold"]), *_NOT_DRAWN)):
         first, *others = _styles(what, claims)
         yield from _each_way(what, first, claims)
         for style in others if what in _FAULTS else ():

@@ -49,7 +49,7 @@ def sample_of(kind: str, value: int, holder: Any) -> Any:
         return np.full(BIG, value, dtype=np.int64)
     if kind in ODD_KINDS:
         odd = value - FIRST_SAMPLE == odd_one(holder.length)
-        return _ODD[kind](value) if odd else np.full((40, 30), value, dtype=np.int64)
+        return _ODD[kind](value) if odd else np.full((40, 30), value, dtype=_USUAL.get(kind, np.int64))
     return _MAKERS[kind](value - FIRST_SAMPLE)
 
 
@@ -83,7 +83,11 @@ _ODD: dict[str, Any] = {
     "dtype": lambda value: np.full((40, 30), value + 0.5),
     "narrow": lambda value: np.full(30, value, dtype=np.int64),  # would be repeated to fill the place of a usual one
     "wide": lambda value: np.full((41, 30), value, dtype=np.int64),
+    # Of the kind of number that the others are, and no shorter one holds them.
+    "longer": lambda value: np.full((40, 30), value + 2**40, dtype=np.int64),
+    "finer": lambda value: np.full((40, 30), value + 1 / 3),
 }
+_USUAL: dict[str, Any] = {"longer": np.int32, "finer": np.float32}  # those before it, where they are not of int64
 _MAKERS: dict[str, Any] = {
     "tensors": lambda i: (
         {name: _tensor(i, name) for name in _LARGEST} if "torch" in sys.modules else {"int64": _array(i)}

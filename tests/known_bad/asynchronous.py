@@ -399,6 +399,15 @@ class ConvertsToTheFirst(BadAhead):
         return sample.astype(self.first.dtype)
 
 
+class CastsWithinOneKind(ConvertsToTheFirst):
+    """Arrays are copied into slots of the first one's dtype, if it is of their kind. (No public report.)"""
+
+    clause, smallest = "ASYNC-11", "n2,w1,b1,keep,async,kind=finer"
+
+    def fitted(self, sample: Any) -> Any:
+        return sample.astype(self.first.dtype) if sample.dtype.kind == self.first.dtype.kind else sample
+
+
 class RepeatsIntoItsSlot(ConvertsToTheFirst):
     """An array that is smaller than the first one is repeated until it fills the slot. (No public report.)"""
 

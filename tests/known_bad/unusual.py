@@ -241,6 +241,27 @@ class TakesSeedsOfThirtyTwoBits(Correct):
             raise ValueError(f"the seed is {request.seed}, and must be below 2**32")
 
 
+class IsSpentByAnError(Correct):
+    """After an error `iter()` refuses, so that nobody asks for a length (WORK-14, WORK-21)."""
+
+    claims: ClassVar[dict[str, Any]] = dict(length=True, when_dropping="drop", when_keeping="uneven", layout="strided")
+    families: ClassVar[tuple[str, ...]] = ("lives",)
+    failed = False
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.failed:
+            raise RuntimeError("a sample has failed: make another loader")
+        return self.reading(super().__iter__())
+
+    def reading(self, steps: Iterator[Any]) -> Iterator[Any]:
+        """The steps, up to an error."""
+        try:
+            yield from steps
+        except Exception:
+            self.failed = True
+            raise
+
+
 class IsClosedForGood(Pool):
     """Once it is closed, its iterators raise, and so does iter() (WORK-15)."""
 

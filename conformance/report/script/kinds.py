@@ -122,9 +122,21 @@ def wide_sample(index: int) -> Any:
     return odd if index == SAMPLES // 2 else usual_sample(index)
 
 
-def usual_sample(index: int) -> Any:
+def longer_sample(index: int) -> Any:
+    """Integers of 32 bits, and in the middle of the epoch a sample of 64 that they can't hold."""
+    odd = sys.modules["numpy"].full((40, 30), 1000 + index + 2**40, dtype="int64")
+    return odd if index == SAMPLES // 2 else usual_sample(index, "int32")
+
+
+def finer_sample(index: int) -> Any:
+    """Fractions of 32 bits, and in the middle of the epoch a sample of 64 that they can't hold."""
+    odd = sys.modules["numpy"].full((40, 30), 1000 + index + 1 / 3)
+    return odd if index == SAMPLES // 2 else usual_sample(index, "float32")
+
+
+def usual_sample(index: int, dtype: str = "int64") -> Any:
     """The samples before and after the odd one."""
-    return sys.modules["numpy"].full((40, 30), 1000 + index, dtype="int64")
+    return sys.modules["numpy"].full((40, 30), 1000 + index, dtype=dtype)
 
 
 # --- what a batch may make of them ----------------------------------------------------------------------------------
