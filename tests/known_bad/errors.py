@@ -222,38 +222,32 @@ class RemembersBadPlaces(Skipping, BadPool):
         super().__init__(request)
         self.bad: set[int] = set()
 
+    def place(self, index: int) -> int:
+        """What is remembered of a sample."""
+        return self.order().index(index)
+
     def fetch(self, step: list[int]) -> list[Any]:
         found: list[Any] = []
-        order = self.order()
         for index in step:
-            read = [] if order.index(index) in self.bad else super().fetch([index])
+            place = self.place(index)
+            read = [] if place in self.bad else super().fetch([index])
             if not read:
-                self.bad.add(order.index(index))
+                self.bad.add(place)
             found += read
         return found
 
 
-class SkipsByAListOfItsOwn(Skipping, BadPool):
+class SkipsByAListOfItsOwn(RemembersBadPlaces):
     """What failed is taken out of the order that is dealt out, by the one rank that read it. (No public report.)"""
 
     claims, families = dict(MAP, errors="skip", shuffle="global", when_keeping="uneven"), LIFE
     clause, smallest = "ERROR-8", "n2,w2,b1,keep,e2,raise@0"
 
-    def __init__(self, request: Any) -> None:
-        super().__init__(request)
-        self.bad: set[int] = set()
+    def place(self, index: int) -> int:
+        return index
 
     def order(self) -> list[int]:
         return [index for index in super().order() if index not in self.bad]
-
-    def fetch(self, step: list[int]) -> list[Any]:
-        found: list[Any] = []
-        for index in step:
-            read = super().fetch([index])
-            if not read:
-                self.bad.add(index)
-            found += read
-        return found
 
 
 class HasOneDeadline(BadPool):

@@ -236,6 +236,15 @@ FAULTS = [
         _YIELD,
         "            yield [each.astype('int64') for each in samples]",
     ),
+    *(
+        _fault(
+            "ASYNC-11",
+            f"n4,w1,b1,keep,async,kind={kind}",
+            _YIELD,
+            f"            yield [each.astype({dtype!r}) for each in samples]",
+        )
+        for kind, dtype in (("longer", "int32"), ("finer", "float32"))
+    ),
     _fault("ASYNC-11", "n4,w1,b1,keep,async,kind=dtype", _YIELD, _SPEAKS_OF_ITEM),
     _fault(
         "ASYNC-11",
