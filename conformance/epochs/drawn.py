@@ -157,9 +157,10 @@ def cut_short(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     yield Scenario(1, fault="raise@0", variant="random-state")
     yield Scenario(2, conduct="leave@1", variant="random-state")
     plain = Scenario(5, batch_size=2, epochs=2, variant="random-state", shuffle=claims.shuffle is not None)
-    yield from (simpler(plain, fault="raise@3"), simpler(plain, conduct="leave@1"))
+    ends = (simpler(plain, fault="raise@3"), simpler(plain, conduct="leave@1"))
+    yield from ends
     if claims.workers:
-        yield from (simpler(plain, num_workers=1, **how) for how in ({"fault": "raise@3"}, {"conduct": "leave@1"}))
+        yield from (simpler(each, num_workers=1) for each in ends)
     if tier.name != "quick":
         # In the last step, and what is no Exception.
         yield from (simpler(plain, fault="raise@4"), simpler(plain, fault="raise@3", details="stops"))

@@ -278,7 +278,7 @@ def _skipped_alike(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 
 def _epochs_of(run: Run) -> Iterator[tuple[Epoch, ...]]:
     """Each epoch that all ranks have read, as they have."""
-    return zip(*(rank.epochs for rank in run.ranks), strict=False)
+    return map(run.epoch, range(min(len(rank.epochs) for rank in run.ranks)))
 
 
 def _story(rank: RankRun) -> tuple[str, ...]:
