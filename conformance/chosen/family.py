@@ -32,7 +32,7 @@ from conformance.chosen.script import SCRIPTING
 from conformance.contract import Claims
 from conformance.loader import starting
 from conformance.loader.scenario import Scenario
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 from conformance.processes.random_state import USUAL_STATE
 from conformance.processes.task import Task
 from conformance.trace import Run

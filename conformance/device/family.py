@@ -6,7 +6,7 @@ from dataclasses import replace
 from conformance.contract import Claims
 from conformance.device import drawn, judges, judges_outputs
 from conformance.device.scenario import ASKED, DeviceScenario, from_code, mean, singly
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 from conformance.processes.random_state import USUAL_STATE
 from conformance.processes.task import Task
 from conformance.trace import Run

@@ -3,7 +3,7 @@
 from conformance.contract import Claims
 from conformance.loader.runs import run, usual
 from conformance.loader.scenario import Scenario, simpler, within
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 
 # Two ranks, or one whose steps hold two samples: one sample of three is the rest.
 _RANKS, _STEPS = Scenario(3, world_size=2), Scenario(3, batch_size=2)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from conformance.launch import drawn, judges
 from conformance.launch.run import LONGEST
 from conformance.launch.scenario import LaunchScenario, from_code
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 from conformance.processes.task import Task
 from conformance.trace import Run
 from conformance.trial.family import Family

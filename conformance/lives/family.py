@@ -10,7 +10,7 @@ from conformance.lives.scenario import Asked, LifeScenario, from_code, living, w
 from conformance.loader import starting
 from conformance.loader.samplers import HOOKS as SAMPLERS
 from conformance.loader.scenario import Scenario, simpler
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 from conformance.processes.random_state import USUAL_STATE
 from conformance.processes.task import Task
 from conformance.trace import Run, Trace

@@ -8,7 +8,7 @@ from conformance.loader import starting
 from conformance.loader.asked import arguments_of, others_of
 from conformance.loader.patience import patience_with
 from conformance.loader.scenario import Scenario, Variant, simpler
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 from conformance.processes.random_state import ANOTHER_STATE, USUAL_STATE
 from conformance.processes.task import Task
 from conformance.trace import Run, Saved, Trace

@@ -3,7 +3,7 @@
 from conformance.contract import Claims
 from conformance.loader.runs import run, usual
 from conformance.loader.scenario import Scenario, simpler
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 from conformance.trace import Run
 
 SMOKE = Scenario(samples=4, world_size=1, batch_size=2)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from conformance.loader.kinds import EPOCHS_OF_MEMORY
 from conformance.loader.scenario import Scenario, Style, simpler
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 from conformance.processes.task import Task
 from conformance.trial.tiers import Tier
 
@@ -97,7 +97,7 @@ def _found_out(lane: Lane) -> Start:
     scenario = Scenario(max(2, claims.least_samples(1, 1)), num_workers=1, dataset=style)
     task = Task(_PERFORMER, scenario, 0, (0,), meets=claims.ranks == "process_group")
     # In a process of its own: a loader that is read there later must not meet what this loader has left.
-    own = Lane(lane.fleet, len(lane.fleet.lanes))
+    own = Lane(lane.fleet, len(lane.fleet.lanes) + len(lane.fleet.patient))
     try:
         (rank,) = own.run([task], patience=_FOR_THE_FIRST * lane.patience)
     finally:

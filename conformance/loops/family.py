@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from conformance.contract import Claims
 from conformance.loops import judges
 from conformance.loops.scenario import ASKED, LoopScenario, from_code
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 from conformance.processes.random_state import ANOTHER_STATE, USUAL_STATE
 from conformance.processes.task import Task
 from conformance.trace import Run

@@ -7,7 +7,7 @@ from conformance.contract import Claims
 from conformance.loader import patience
 from conformance.pipelines import drawn, judges, judges_ends, judges_seeds
 from conformance.pipelines.scenario import ASKED, PipelineScenario, from_code
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 from conformance.processes.random_state import USUAL_STATE
 from conformance.processes.task import Task
 from conformance.trace import Run

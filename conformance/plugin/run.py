@@ -113,6 +113,13 @@ def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
         _start(config, controls)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Begin what waits long in the clauses that will run. A worker of xdist doesn't know which it will be given."""
+    config = session.config
+    if SESSION in config.stash and getattr(config.option, "dist", "no") == "no" and not hasattr(config, "workerinput"):
+        config.stash[SESSION].begin(item.clause for item in session.items if isinstance(item, ClauseItem))
+
+
 def _start(config: pytest.Config, controls: bool) -> None:
     try:
         options = options_of(config)

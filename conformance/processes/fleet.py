@@ -11,29 +11,29 @@ import os
 import shutil
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection, wait
+from dataclasses import replace
 from multiprocessing.reduction import send_handle
 from typing import Any, TypeVar
 
-from conformance.contract import AdapterError, Claims
+from conformance.contract import Claims
 from conformance.processes import seen
-from conformance.processes.busy import Extension
-from conformance.processes.hangs import Hangs, TimeIsOver
+from conformance.processes.hangs import Hangs
+from conformance.processes.lane import Lane, Member
 from conformance.processes.origin import Origin
-from conformance.processes.own_errors import Broken, Unusable, raise_broken
 from conformance.processes.sources import END_SECONDS, START_SECONDS, Source, Zygote, connection, pair
 from conformance.processes.task import Task
-from conformance.trace import Failure, RankRun
+from conformance.trace import RankRun
 
 T = TypeVar("T")
 
 # The path of a socket may have 104 bytes (macOS; 108 on Linux). A loader's workers make some in the temporary folder of
 # their member, which is this long with what Python adds: then they would hang, or fail, in a place that nobody knows.
 _LONGEST_PATH = 103
-_BELOW = len("/loaderspec-12345678/z0/m0-12/t/pymp-12345678/listener-12345678")
+_BELOW = len("/loaderspec-12345678/z0/m11-12/t/pymp-12345678/listener-12345678")
+
+# Lanes whose runs need a processor, and lanes whose runs wait: for a time-out, or until a death is noticed.
+_LANES, _PATIENT = 4, 8
 
 
 def _place() -> str | None:
@@ -42,149 +42,21 @@ def _place() -> str | None:
     return "/tmp" if is_deep and os.access("/tmp", os.W_OK) else None
 
 
-@dataclass
-class _Member:
-    pid: int
-    zygote: Zygote
-    orders: Connection
-
-
-class Lane:
-    """Some members of a fleet, which carry out one run after the other while other lanes do the same."""
-
-    def __init__(self, fleet: "Fleet", number: int) -> None:
-        self.fleet = fleet
-        self.number = number
-        self.patience = fleet.patience
-        self._members: dict[tuple[int, int], _Member] = {}
-
-    @property
-    def claims(self) -> Claims:
-        """What the implementation promises."""
-        return self.fleet.claims
-
-    def run(
-        self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None, stage: float | None = None
-    ) -> tuple[RankRun, ...]:
-        """Carry out one task a rank, all at the same time, each in its own process.
-
-        `shift` = 1 uses other processes, with the other hash seed. The run of a rank that hangs or dies is a Failure.
-        `patience` is that for the whole, `stage` that for each stage of a run that tells of them (`alive.py`).
-        TimeIsOver if the whole run came to its end before that.
-        """
-        if time.monotonic() > self.fleet.hangs.end:
-            raise TimeIsOver
-        tasks = self.fleet.with_process_group(tasks)
-        places = [((rank + shift) % len(self.fleet.zygotes), 2 * rank + shift) for rank in range(len(tasks))]
-        for zygote in sorted({zygote for zygote, _ in places}):
-            if self.fleet.prepare(zygote, tasks[0].performer):
-                self._end_those_of(zygote)
-        members = [self._member(*place) for place in places]
-        for member, task in zip(members, tasks, strict=True):
-            # A member that died between two tasks shows at the answer, like one that dies in this one.
-            with contextlib.suppress(OSError):
-                member.orders.send([task])
-        try:
-            answers = self._answers(members, self.patience if patience is None else patience, stage)
-        except TimeIsOver:
-            for key in {key for key, value in self._members.items() if value in members}:
-                self._end(key, 0.0)
-            raise
-        return tuple(self._answer(member, task, answers) for member, task in zip(members, tasks, strict=True))
-
-    def _answers(self, members: Sequence[_Member], patience: float, stage: float | None) -> dict[Connection, Any]:
-        """What each member answers in time; None for one that ended. TimeIsOver where there was less time than that."""
-        hangs, began, waits = self.fleet.hangs, time.monotonic(), 0.0
-        last = began + patience
-        answers: dict[Connection, Any] = {}
-        waiting = {member.orders for member in members}
-
-        def until(granted: float) -> float:
-            # What is granted beside the patience is needed, however many have hung.
-            return time.monotonic() + hangs.patience(self.patience) + granted - self.patience
-
-        deadline = until(patience if stage is None else stage)
-        late: Extension | None = None
-        while waiting:
-            ready = wait(list(waiting), max(0.0, min(deadline, hangs.end) - time.monotonic()))
-            if not ready and hangs.end < deadline:
-                raise TimeIsOver
-            if not ready:
-                late = late or Extension([each.pid for each in members if each.orders in waiting], self.patience)
-                if not (more := late.more()):
-                    break
-                last, deadline = last + more, time.monotonic() + more
-            for line in ready:
-                assert isinstance(line, Connection)
-                try:
-                    said = line.recv()
-                except (EOFError, ConnectionError):
-                    said = None
-                if isinstance(said, float):
-                    waits += said
-                    deadline = min(last, max(deadline, until(self.patience if stage is None else stage) + said))
-                else:
-                    answers[line] = said
-                    waiting.discard(line)
-        hangs.note(time.monotonic() - began, hung=bool(waiting), waits=waits)
-        return answers
-
-    def learned(self, name: str, find_out: Callable[[], T]) -> T:
-        """What is known of the implementation under a name; found out by the lane that asks first."""
-        return self.fleet.learned(name, find_out)
-
-    def renew(self) -> None:
-        """End all members; the next tasks run in new processes."""
-        for key in list(self._members):
-            self._end(key)
-
-    def _end_those_of(self, zygote: int) -> None:
-        for key in [key for key in self._members if key[0] == zygote]:
-            self._end(key)
-
-    def hang_up(self) -> None:
-        """Release all members, whose zygote is about to end them."""
-        for member in self._members.values():
-            member.orders.close()
-        self._members.clear()
-
-    def _member(self, zygote: int, slot: int) -> _Member:
-        key = (zygote, slot)
-        if key not in self._members:
-            self._members[key] = self.fleet.fork(zygote, f"m{self.number}-{slot}")
-        return self._members[key]
-
-    def _answer(self, member: _Member, task: Task, answers: Mapping[Connection, Any]) -> RankRun:
-        rank = task.rank
-        answer = answers.get(member.orders)
-        if answer is not None:
-            (run,) = answer
-            if isinstance(run, Broken):
-                raise_broken(run, rank)
-            if isinstance(run, Unusable):
-                raise AdapterError(run.text)
-            return run  # type: ignore[no-any-return]  # what the performer gave
-        key = next(key for key, value in self._members.items() if value is member)
-        if member.orders not in answers:
-            self._end(key, 0.0)  # it had its time
-            return RankRun(rank, (), Failure("hung", "step", f"no answer within {self.patience:g} s"))
-        return RankRun(rank, (), Failure("died", "step", f"the process ended with {self._end(key)}"))
-
-    def _end(self, key: tuple[int, int], *grace: float) -> str:
-        return self.fleet.end(self._members.pop(key), *grace)
-
-
 class Fleet:
     """The members of one implementation, in lanes. Use it as a context manager; nothing of it outlives the block.
 
-    For one run at a time, use lane 0. Lanes may be used from a thread each.
+    For one run at a time, use lane 0. Lanes may be used from a thread each. `lanes` run side by side what needs a
+    processor, and are few therefore; `patient` are those of runs that wait, and may be busy at any time.
     """
 
-    def __init__(self, source: Source, patience: float = 10.0, lanes: int = 6) -> None:
+    def __init__(self, source: Source, patience: float = 10.0) -> None:
         self.source = source
         self.patience = patience
         self.hangs = Hangs()
-        self.lanes = tuple(Lane(self, number) for number in range(lanes))
+        self.lanes = tuple(Lane(self, number) for number in range(_LANES))
+        self.patient = tuple(Lane(self, _LANES + number, is_patient=True) for number in range(_PATIENT))
+        # Set once nothing that was given to a lane is to be begun any more.
+        self.is_closing = threading.Event()
         # A zygote answers one question after the other.
         self._asking = threading.Lock()
         self._root = tempfile.mkdtemp(prefix="loaderspec-", dir=_place())
@@ -237,14 +109,15 @@ class Fleet:
             self.hangs.whole = before
 
     def renew(self) -> None:
-        """End all members; the next tasks run in new processes."""
+        """End all members but those that may be waiting; the next tasks run in new processes."""
         for lane in self.lanes:
             lane.renew()
 
     def close(self) -> None:
         """End everything that was started and remove every file."""
-        for lane in self.lanes:
-            lane.hang_up()
+        self.is_closing.set()
+        for lane in (*self.lanes, *self.patient):
+            lane.close()
         for zygote in self.zygotes:
             zygote.close()
         self.zygotes = []
@@ -287,7 +160,7 @@ class Fleet:
             self._prepared.add((zygote, performer))
             return True
 
-    def fork(self, zygote: int, name: str) -> _Member:
+    def fork(self, zygote: int, name: str) -> Member:
         """Start a member."""
         parent = self.zygotes[zygote]
         with self._asking:
@@ -296,9 +169,9 @@ class Fleet:
             with contextlib.suppress(OSError):
                 send_handle(parent.control, theirs.fileno(), None)
             theirs.close()
-            return _Member(parent.receive(END_SECONDS, "forking"), parent, connection(ours))
+            return Member(parent.receive(END_SECONDS, "forking"), parent, connection(ours))
 
-    def end(self, member: _Member, *grace: float) -> str:
+    def end(self, member: Member, *grace: float) -> str:
         """End a member; how it ended."""
         with self._asking:
             member.orders.close()

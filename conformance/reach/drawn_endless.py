@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from conformance.contract import LARGEST_SEED, Claims
 from conformance.loader.runs import Circumstances, run, runs, usual
 from conformance.loader.scenario import Scenario, Style, simpler
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 from conformance.processes.random_state import ANOTHER_STATE
 from conformance.reach.scenario import AGAIN, steps_to_read
 from conformance.trace import Run

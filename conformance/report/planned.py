@@ -12,7 +12,7 @@ from conformance.contract import Claims
 from conformance.loader.runs import FIRST_EPOCH, ONCE_MORE, UNDISTURBED
 from conformance.loader.scenario import Scenario
 from conformance.loader.starting import Start
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 from conformance.processes.task import Task
 from conformance.trace import Epoch, RankRun, Saved, Trace
 from conformance.trial.family import observe, with_twins

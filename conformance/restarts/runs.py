@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from conformance.loader.runs import Circumstances, run, usual
 from conformance.loader.scenario import Scenario, simpler
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 from conformance.processes.random_state import ANOTHER_STATE
 from conformance.restarts.scenario import OF_OTHERS, resumed
 from conformance.trace import Run, Saved

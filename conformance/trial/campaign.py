@@ -7,8 +7,9 @@ processes, and only what shows there as well is reported.
 
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import closing, suppress
+from functools import cached_property
 from math import inf
 from threading import Event
 from typing import Any
@@ -16,8 +17,9 @@ from typing import Any
 from hypothesis.errors import NoSuchExample
 
 from conformance.contract import Claims
-from conformance.processes.fleet import Fleet, Lane
+from conformance.processes.fleet import Fleet
 from conformance.processes.hangs import TimeIsOver
+from conformance.processes.lane import Lane
 from conformance.trace import Scenario, Trace
 from conformance.trial.clause import Clause, Verdict
 from conformance.trial.drawing import draw, find
@@ -35,6 +37,9 @@ _TOLERATED_HANGS = 6
 _TOLERATED_HANGS_OF_EACH = 2
 # Cases that are run again in new processes until one of them fails there too.
 _CONFIRMATIONS = 4
+
+# What a lane finds out of the scenarios that it was given.
+_Share = Future[dict[Scenario, Trace]]
 
 
 class Campaign:
@@ -69,6 +74,8 @@ class Campaign:
         self._hung: set[Scenario] = set()
         self._again: dict[Scenario, Trace] = {}
         self._unowned: dict[Scenario, str] = {}
+        self._begun: list[_Share] = []
+        self._is_given_up = Event()
 
     @property
     def scenarios(self) -> frozenset[Scenario]:
@@ -94,10 +101,9 @@ class Campaign:
         violated: set[str] = set()
         if not self.clauses:
             return result, violated
-        found = self.tried()
-        tried = found if self._is_over() else self._few_of(found)
-        result.is_short = len(tried) < len(found)
-        with closing(self._each_with_its_trace(tried)) as each_of_them:
+        tried = self._chosen
+        result.is_short = len(tried) < len(self._found)
+        with closing(self._each_with_its_trace()) as each_of_them:
             for at, (scenario, trace) in enumerate(each_of_them):
                 self.shows(Progress(self.family.name, at, len(tried), len(self._hung), len(violated)))
                 verdicts = self._verdicts_if_tried(scenario, trace)
@@ -123,11 +129,24 @@ class Campaign:
         """Whether nothing more may be tried. What has hung is waited for once more, and needs its time."""
         return self.left() <= (self.fleet.patience if self._hung and not self._again else 0)
 
-    def _few_of(self, found: list[Scenario]) -> Sequence[Scenario]:
+    def begin(self) -> None:
+        """Begin those that wait long, so that they wait beside what comes before this family. Once is enough."""
+        if self.clauses and not self._begun:
+            long = [each for each in self._chosen if each.waits > 1]
+            self._begun = self._given(self.fleet.patient, long)
+
+    @cached_property
+    def _found(self) -> list[Scenario]:
+        return self.tried()
+
+    @cached_property
+    def _chosen(self) -> Sequence[Scenario]:
+        if self._is_over():
+            return self._found
         try:
-            return self.family.few(self.fleet.lanes[0], self.tier, found)
+            return self.family.few(self.fleet.lanes[0], self.tier, self._found)
         except TimeIsOver:
-            return found
+            return self._found
 
     def _failure_of_nobody(self) -> tuple[Scenario, str] | None:
         """The smallest scenario of which a run failed that no clause accuses, if it fails in new processes too."""
@@ -224,32 +243,35 @@ class Campaign:
         drawn = self.family.drawn(self.claims)
         return drawn.map(self._within) if self.claims.without else drawn
 
-    def _each_with_its_trace(self, scenarios: Sequence[Scenario]) -> Generator[tuple[Scenario, Trace | None]]:
+    def _each_with_its_trace(self) -> Generator[tuple[Scenario, Trace | None]]:
         """Each scenario, and its trace if it was run in another lane than ours: those that wait are, side by side.
 
         They run while the others are judged, which come first. Which lane runs what, and in which order, is the same
         every time.
         """
-        waiting = sorted((each for each in scenarios if each.waits), key=lambda each: -each.waits)
-        lanes = self.fleet.lanes[1:]
-        given_up = Event()
-        with ThreadPoolExecutor(len(lanes)) as threads:
-            try:
-                shares = [waiting[at :: len(lanes)] for at in range(len(lanes))]
-                running = [threads.submit(self._run_ahead, *each, given_up) for each in zip(lanes, shares, strict=True)]
-                yield from ((scenario, None) for scenario in scenarios if not scenario.waits)
-                traces = {scenario: trace for share in running for scenario, trace in share.result().items()}
-            except BaseException:
-                given_up.set()
-                raise
+        self.begin()
+        scenarios = self._chosen
+        short = [each for each in scenarios if each.waits == 1]
+        running = self._begun + self._given(self.fleet.lanes[1:], short)
+        try:
+            yield from ((scenario, None) for scenario in scenarios if not scenario.waits)
+            traces = {scenario: trace for share in running for scenario, trace in share.result().items()}
+        finally:
+            self._is_given_up.set()
         yield from ((scenario, traces.get(scenario)) for scenario in scenarios if scenario.waits)
 
-    def _run_ahead(self, lane: Lane, scenarios: list[Scenario], given_up: Event) -> dict[Scenario, Trace]:
+    def _given(self, lanes: Sequence[Lane], scenarios: Sequence[Scenario]) -> list[_Share]:
+        """What the lanes will find out of these scenarios, each in its own time."""
+        shares = [scenarios[at :: len(lanes)] for at in range(len(lanes))]
+        return [lane.later(self._run_ahead, lane, share) for lane, share in zip(lanes, shares, strict=True)]
+
+    def _run_ahead(self, lane: Lane, scenarios: Sequence[Scenario]) -> dict[Scenario, Trace]:
         """Run scenarios in a lane, one after the other; after a hang no more."""
         traces: dict[Scenario, Trace] = {}
         with suppress(TimeIsOver):
             for scenario in scenarios:
-                if given_up.is_set() or self._is_over() or any(trace.hung for trace in traces.values()):
+                is_given_up = self._is_given_up.is_set() or self.fleet.is_closing.is_set() or self._is_over()
+                if is_given_up or any(trace.hung for trace in traces.values()):
                     break
                 traces[scenario] = self.observed(lane, scenario)
         return traces

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from conformance.contract import Claims
-from conformance.processes.fleet import Lane
+from conformance.processes.lane import Lane
 from conformance.trace import Run, Scenario, Trace
 from conformance.trial.scripting import USUAL, Scripting
 from conformance.trial.tiers import Tier

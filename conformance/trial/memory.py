@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from conformance.contract import Claims
-from conformance.processes.fleet import Fleet, Lane
+from conformance.processes.fleet import Fleet
+from conformance.processes.lane import Lane
 from conformance.trace import Scenario, Trace
 from conformance.trial.campaign import Campaign
 from conformance.trial.clause import Clause, Verdict

@@ -4,7 +4,8 @@ Families run when the first of their clauses is asked for, so that a run of one 
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf, prod
 from typing import Any
@@ -88,6 +89,7 @@ class Session:
             raise
         # An adapter is looked at in any case.
         self.fleet.hangs.end = self._began + (options.time_limit or inf) + _AFTER_THE_LIMIT
+        self._campaigns: dict[str, Campaign] = {}
         self._results: dict[str, Result] = {}
         # The families whose failure that no clause owns was told.
         self._told: set[str] = set()
@@ -127,6 +129,16 @@ class Session:
         for family in FAMILIES.values():
             self.claims = replace(self.claims, **family.assumed(lane, self.claims))
         return self.claims
+
+    def begin(self, clauses: Iterable[Clause]) -> None:
+        """Begin what waits long, of all that these clauses need: it waits while the rest is judged."""
+        if self.invalid or self.options.case:
+            return
+        owed = [clause for clause in clauses if clause.id not in self.fleet.beyond and clause.applies(self.claims)]
+        for family in dict.fromkeys(family for clause in owed for family in clause.families):
+            # What ends the run ends it at a clause, which asks again.
+            with suppress(TimeIsOver, AdapterError, SuiteError):
+                self._campaign(family).begin()
 
     def outcome(self, clause: Clause) -> Outcome:
         """The outcome of one clause; the first of a family runs that family's campaign."""
@@ -172,6 +184,7 @@ class Session:
         chosen = sorted(clauses or CLAUSES.values(), key=lambda clause: clause.number)
         if self.options.case:
             chosen = [CLAUSES[self.options.case[0]]]
+        self.begin(chosen)
         return self.report_of([self.outcome(clause) for clause in chosen])
 
     def report_of(self, outcomes: list[Outcome]) -> Report:
@@ -197,11 +210,15 @@ class Session:
 
     def _result(self, family: str) -> Result:
         if family not in self._results:
-            campaign = Campaign(
+            self._results[family] = self._campaign(family).run(self.known_kinds_of(family))
+        return self._results[family]
+
+    def _campaign(self, family: str) -> Campaign:
+        if family not in self._campaigns:
+            self._campaigns[family] = Campaign(
                 self.fleet, self.claims, family, self.tier, self.options.seed, left=self._left, shows=self.shows
             )
-            self._results[family] = campaign.run(self.known_kinds_of(family))
-        return self._results[family]
+        return self._campaigns[family]
 
     def _left(self) -> float:
         """The seconds that are left of the time that the run may take."""

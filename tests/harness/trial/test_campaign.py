@@ -10,7 +10,8 @@ import pytest
 from conformance.clauses import CLAUSES
 from conformance.contract import Claims, Implementation, parse_claims
 from conformance.loader.scenario import Scenario
-from conformance.processes.fleet import Fleet, Lane
+from conformance.processes.fleet import Fleet
+from conformance.processes.lane import Lane
 from conformance.processes.sources import ForkedSource
 from conformance.trace import RankRun, Run, Trace
 from conformance.trial.campaign import Campaign
@@ -211,8 +212,8 @@ def test_a_listed_family_is_judged(family: str) -> None:
     assert all(result.exercised.values())
 
 
-def test_what_waits_is_run_in_other_lanes_the_longest_first() -> None:
-    """Our lane runs what does not wait; a slow sample is begun before workers that come and go."""
+def test_what_waits_is_run_in_other_lanes() -> None:
+    """Our lane runs what does not wait; a slow sample keeps no workers waiting that come and go."""
     ran: list[tuple[int, str]] = []
 
     def observed(lane: Lane, scenario: Scenario) -> Trace:
@@ -223,7 +224,34 @@ def test_what_waits_is_run_in_other_lanes_the_longest_first() -> None:
     slow, plain = Scenario(3, fault="slow@0"), Scenario(3)
     with campaign(plain_loader.load, family="workers") as waiting:
         waiting.observed = observed  # type: ignore[method-assign]
-        traces = list(waiting._each_with_its_trace([*comes_and_goes, slow, plain]))
+        waiting._chosen = [*comes_and_goes, slow, plain]
+        traces = list(waiting._each_with_its_trace())
     assert [plain, *comes_and_goes, slow] == [scenario for scenario, _ in traces]
     assert [plain] == [scenario for scenario, trace in traces if trace is None]
-    assert [slow.code, comes_and_goes[4].code] == [code for lane, code in ran if lane == 1]
+    assert [comes_and_goes[0].code, comes_and_goes[3].code] == [code for lane, code in ran if lane == 1]
+    assert [slow.code] == [code for lane, code in ran if lane == waiting.fleet.patient[0].number]
+
+
+def test_what_waits_long_is_begun_once() -> None:
+    """A family that was begun before its turn runs none of its scenarios again."""
+    ran: list[Scenario] = []
+
+    def observed(lane: Lane, scenario: Scenario) -> Trace:
+        ran.append(scenario)
+        return Trace(scenario, (Run("main", (RankRun(0, ()),)),))
+
+    with campaign(plain_loader.load, family="workers") as waiting:
+        waiting.observed = observed  # type: ignore[method-assign]
+        waiting.begin()
+        waiting.look({})
+    long = [each for each in ran if each.waits > 1]
+    assert long
+    assert len(long) == len(set(long))
+
+
+def test_a_fleet_that_closes_begins_nothing_more() -> None:
+    """What a lane was given and has not begun is not run after all."""
+    with campaign(plain_loader.load, family="workers") as waiting:
+        waiting.fleet.is_closing.set()
+        waiting.begin()
+        assert [{}] * len(waiting.fleet.patient) == [share.result() for share in waiting._begun]
