@@ -19,8 +19,8 @@ class MapDataset:
         self.length = length
 
     def __repr__(self) -> str:
-        # The same in every process: a checkpoint may name its dataset by this.
-        return f"{type(self).__name__}({self.length})"
+        # The same in every process, whether reads are watched or not: a checkpoint may name its dataset by this.
+        return f"MapDataset({self.length})"
 
     def __len__(self) -> int:
         return self.length

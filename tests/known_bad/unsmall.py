@@ -79,6 +79,20 @@ class MixesSomeBlocksAtATime(KnownBad):
         return mixed
 
 
+class TakesTheLastPlaceForTheFirst(KnownBad):
+    """Of 65,537 shuffled samples on one rank, the last place gives what the first one gave. (No public report.)"""
+
+    claims = SHUFFLING
+    clause, smallest = "ORDER-3", "n65537,w1,b1,keep,shuffle"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        order = super().shuffled(order, generator)
+        # A share of a rank is shuffled by other code.
+        if len(order) == 65_537 and self.request.world_size == 1:
+            order[-1] = order[0]
+        return order
+
+
 class KeepsSixteenBitsOfItsSeed(KnownBad):
     """Of the seed the lowest sixteen bits are used."""
 

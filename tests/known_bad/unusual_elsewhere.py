@@ -129,6 +129,21 @@ class WritesItsStateInText(Stopping):
         super().load_state_dict(json.loads(state))
 
 
+class NamesItsDataset(Stopping):
+    """A state says of which dataset it is, and is refused with another one."""
+
+    def state_dict(self) -> Any:
+        """Where it is, and in what."""
+        return {"dataset": repr(self.request.dataset), "state": super().state_dict()}
+
+    def load_state_dict(self, state: Any) -> None:
+        """Go on from there, if it is there."""
+        given = repr(self.request.dataset)
+        if state["dataset"] != given:
+            raise ValueError(f"the state is one of {state['dataset']}, and this loader reads {given}")
+        super().load_state_dict(state["state"])
+
+
 class SavesATensor(Stopping):
     """A state is one tensor of numbers, without a name for any of them."""
 
@@ -205,6 +220,7 @@ UNUSUAL_ELSEWHERE: tuple[type[Correct], ...] = (
     CountsItsElements,
     ReplaysTheEpoch,
     WritesItsStateInText,
+    NamesItsDataset,
     SavesATensor,
     GoesOnAtOnce,
 )
