@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from conformance.processes.fleet import Fleet
 
 T = TypeVar("T")
+# After so many seconds a lane that waits looks whether it still should.
+_GLANCE = 0.5
 
 
 @dataclass
@@ -96,7 +98,7 @@ class Lane:
         deadline = until(patience if stage is None else stage)
         late: Extension | None = None
         while waiting:
-            ready = wait(list(waiting), max(0.0, min(deadline, hangs.end) - time.monotonic()))
+            ready = self._ready(waiting, min(deadline, hangs.end))
             if not ready and hangs.end < deadline:
                 raise TimeIsOver
             if not ready:
@@ -119,6 +121,15 @@ class Lane:
         if not self.is_patient:
             hangs.note(time.monotonic() - began, hung=bool(waiting), waits=waits)
         return answers
+
+    def _ready(self, waiting: Iterable[Connection], until: float) -> list[Any]:
+        """Those that answer, if any does before then. TimeIsOver if the fleet is closed meanwhile."""
+        while not (ready := wait(list(waiting), max(0.0, min(_GLANCE, until - time.monotonic())))):
+            if self.fleet.is_closing.is_set():
+                raise TimeIsOver
+            if time.monotonic() >= until:
+                break
+        return ready
 
     def learned(self, name: str, find_out: Callable[[], T]) -> T:
         """What is known of the implementation under a name; found out by the lane that asks first."""

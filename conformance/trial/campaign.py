@@ -38,6 +38,8 @@ _TOLERATED_HANGS_OF_EACH = 2
 # Cases that are run again in new processes until one of them fails there too.
 _CONFIRMATIONS = 4
 
+# Workers that take long to start, so that only a few cases are tried, start in so many lanes at a time.
+_STARTING = 2
 # What a lane finds out of the scenarios that it was given.
 _Share = Future[dict[Scenario, Trace]]
 
@@ -102,7 +104,7 @@ class Campaign:
         if not self.clauses:
             return result, violated
         tried = self._chosen
-        result.is_short = len(tried) < len(self._found)
+        result.is_short = self._is_short
         with closing(self._each_with_its_trace()) as each_of_them:
             for at, (scenario, trace) in enumerate(each_of_them):
                 self.shows(Progress(self.family.name, at, len(tried), len(self._hung), len(violated)))
@@ -133,11 +135,15 @@ class Campaign:
         """Begin those that wait long, so that they wait beside what comes before this family. Once is enough."""
         if self.clauses and not self._begun:
             long = [each for each in self._chosen if each.waits > 1]
-            self._begun = self._given(self.fleet.patient, long)
+            self._begun = self._given(self.fleet.patient[: _STARTING if self._is_short else None], long)
 
     @cached_property
     def _found(self) -> list[Scenario]:
         return self.tried()
+
+    @property
+    def _is_short(self) -> bool:
+        return len(self._chosen) < len(self._found)
 
     @cached_property
     def _chosen(self) -> Sequence[Scenario]:
@@ -252,7 +258,7 @@ class Campaign:
         self.begin()
         scenarios = self._chosen
         short = [each for each in scenarios if each.waits == 1]
-        running = self._begun + self._given(self.fleet.lanes[1:], short)
+        running = self._begun + self._given(self.fleet.lanes[1 : _STARTING if self._is_short else None], short)
         try:
             yield from ((scenario, None) for scenario in scenarios if not scenario.waits)
             traces = {scenario: trace for share in running for scenario, trace in share.result().items()}

@@ -224,7 +224,7 @@ def test_what_waits_is_run_in_other_lanes() -> None:
     slow, plain = Scenario(3, fault="slow@0"), Scenario(3)
     with campaign(plain_loader.load, family="workers") as waiting:
         waiting.observed = observed  # type: ignore[method-assign]
-        waiting._chosen = [*comes_and_goes, slow, plain]
+        waiting._found = waiting._chosen = [*comes_and_goes, slow, plain]
         traces = list(waiting._each_with_its_trace())
     assert [plain, *comes_and_goes, slow] == [scenario for scenario, _ in traces]
     assert [plain] == [scenario for scenario, trace in traces if trace is None]
@@ -247,6 +247,13 @@ def test_what_waits_long_is_begun_once() -> None:
     long = [each for each in ran if each.waits > 1]
     assert long
     assert len(long) == len(set(long))
+
+
+def test_a_fleet_that_closes_waits_for_no_hang() -> None:
+    """A lane that waits for an answer gives up once the run is over, however long its patience is."""
+    with campaign(hostile_loaders.hangs, "workers", patience=3600.0) as hanging:
+        hanging.begin()
+    assert [{}] * len(hanging.fleet.patient) == [share.result(timeout=0) for share in hanging._begun]
 
 
 def test_a_fleet_that_closes_begins_nothing_more() -> None:
