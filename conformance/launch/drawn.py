@@ -26,7 +26,11 @@ def launches(claims: Claims, tier: Tier) -> Iterator[LaunchScenario]:
     yield _launch(2, 2, "term", "child")
     if not quick:
         yield _launch(2, 2, "int")
+        # The exit codes of instances that end well are all 0.
+        yield _launch(2, 2, "term", "saved")
     yield _launch(2, 2, "lines")
+    if not quick:
+        yield _launch(2, 2, "within")
 
 
 def _launch(replicas: int, instances: int, *happens: str, exit_code: int = 0) -> LaunchScenario:

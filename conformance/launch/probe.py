@@ -18,8 +18,9 @@ from typing import IO, Any
 WAITS = 30.0  # seconds in which something must happen, as chapter 7 says
 EVENT = "event"  # the file that is there once an instance fails, or the launcher is sent a signal
 _LIVES = 4 * WAITS  # of a child that nobody ends
-_PIECE = 1500  # bytes of a line that are written at once
+_PIECE = 1499  # bytes of a line that are written at once: no multiple of what a character has
 SIZES = (0, 1, 40, 3_000, 70_000, 200_000)  # of lines of LAUNCH-8
+_WIDE = (3_000, 70_000)  # those of characters that have three bytes, which a piece may cut in two
 # What Python's text streams and str.splitlines() take for the end of a line, and other programs don't; a byte that is
 # no UTF-8; and a line of nothing but a return.
 AWKWARD = (b"10%\r20%\r30%", "f\u00fcr \u2028 \x0b \x0c \x1c \x85".encode(), b"\xff is no text", b"\r")
@@ -63,7 +64,8 @@ def birth(pid: int) -> str:
 def lines(instance: int, stream: str) -> Iterator[bytes]:
     """The lines that an instance writes to a stream; the last one has no end."""
     for number, size in enumerate(SIZES):
-        yield f"{instance} {stream} {number} {'x' * size}".encode() if size else b""
+        character = "\u20ac" if size in _WIDE else "x"
+        yield f"{instance} {stream} {number} {character * size}".encode() if size else b""
     yield from AWKWARD
     yield f"{instance} {stream} is through".encode()
 
@@ -105,7 +107,7 @@ def _exit_when_told(given: dict[str, Any], told: dict[str, Any]) -> None:
     """From now on exit at SIGTERM with a code of its own, as what writes a checkpoint does, unless this one fails."""
     place = told.get("who", {}).get("instance", 0)
     code = OWN_CODES[place > failing(given)] if "own" in given["does"] else 0
-    if place != failing(given):
+    if place != failing(given) or not {"fails", "killed"} & set(given["does"]):
         signal.signal(signal.SIGTERM, lambda number, frame: os._exit(code))
 
 

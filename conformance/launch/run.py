@@ -32,6 +32,8 @@ LONGEST = 120.0  # seconds that a launch may take
 _GONE = 10.0  # seconds in which what was killed must be gone
 _SIGNALS = {"term": signal.SIGTERM, "int": signal.SIGINT}
 _ASKS = ("fails", "killed", "lines")
+# What torch.distributed's launchers tell an instance, here the second of four.
+_WITHIN = {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "4"}
 
 
 @dataclass
@@ -82,6 +84,7 @@ def _launch(implementation: Implementation, task: Task, folder: Path, remarks: R
         process = subprocess.Popen(
             [str(word) for word in command],
             cwd=folder,
+            env={**os.environ, **_WITHIN} if "within" in task.scenario.happens else None,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -23,6 +23,7 @@ HAPPENS = {
     "lines": "each instance writes lines",
     "child": "each instance leaves a child",
     "apart": "in a session of its own",
+    "within": "it is launched by an instance of another job",
 }
 
 

@@ -75,3 +75,16 @@ class TakesSigtermForItsOwn(GivesTheLargestCode):
 
     def of_all(self, codes: list[int]) -> int:
         return next((self.code_of(code) for code in codes if code not in (0, -signal.SIGTERM)), 0)
+
+
+class ExitsAsItsInstancesDo(GivesTheLargestCode):
+    """Told to end, it tells its instances, and exits with 0 where they do, having saved. (No public report.)"""
+
+    clause, smallest = "LAUNCH-7", "n2,w2,b1,launch,with=saved+term"
+
+    def supervise(self) -> int:
+        code = Launcher.supervise(self)
+        return self.of_all(self.told_to_end()) if self.stopped else code
+
+    def of_all(self, codes: list[int]) -> int:
+        return next((self.code_of(code) for code in codes if code), 0)
