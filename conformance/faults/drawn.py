@@ -158,6 +158,12 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             for place, when in ((0, "second"), (4, "second"), (2, "third"), (4, "")):
                 yield simpler(plain, fault=f"raise@{place}", details=when)
             yield simpler(plain, fault="raise@4", drop_last=True)
+            if style == "map" and claims.device_options and not few:
+                # In the second micro-batch of a step: the first one goes with it.
+                yield simpler(plain, samples=8, gradient_accumulation=2, fault="raise@6")
+                yield simpler(
+                    plain, samples=7, batch_size=1, replication_factor=2, device_iterations=2, fault="raise@6"
+                )
             if style == "map" and claims.shuffle:
                 # Under a shuffle the places of an epoch are not those of the next one.
                 yield simpler(plain, shuffle=True, fault="raise@3")
@@ -213,6 +219,9 @@ def _persisting(claims: Claims, style: Style) -> Iterator[Scenario]:
     plain = Scenario(5, batch_size=2, num_workers=most, dataset=style, persistent_workers=True)
     for conduct in _LISTED:
         yield simpler(plain, epochs=2, conduct=f"{conduct}@1" if conduct in _PLACED else conduct)
+    if style == "map":
+        # So many tasks that a pool might begin another worker.
+        yield simpler(plain, samples=1031, batch_size=1, num_workers=1, epochs=2, conduct="hooked", details="lasting")
     shuffle = style == "map" and claims.shuffle is not None
     yield simpler(plain, epochs=2, conduct="leave@3", shuffle=shuffle)
     for fault in dict.fromkeys(_possible_faults(claims, most, style)):

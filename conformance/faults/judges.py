@@ -132,7 +132,7 @@ def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trac
     delivered = list(rank.epochs[at].samples)
     expected = before_the_fault(scenario)
     # Who reads one step ahead meets the error before the step in front of it is given.
-    earlier = expected[: max(0, len(expected) - scenario.batch_size)] if claims.lookahead else expected
+    earlier = expected[: max(0, len(expected) - scenario.combined_batch)] if claims.lookahead else expected
     if delivered in (expected, earlier):
         return []
     before = (

@@ -101,7 +101,7 @@ KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple"
 # Samples that are other ones in each epoch: what is written over what is held then shows.
 AGING_KINDS = ("aging",)
 # Samples one of which, in the middle of the epoch, is unlike those before it.
-ODD_KINDS = ("dtype", "narrow", "wide", "longer", "finer")
+ODD_KINDS = ("dtype", "narrow", "wide", "longer", "finer", "counted")
 # Samples of 1 MiB, which are not looked at: what is done with steps that are large.
 BIG_KINDS = ("big",)
 

@@ -260,7 +260,7 @@ ON_PURPOSE = "is broken on purpose"
 
 def before_the_fault(scenario: Scenario) -> list[int]:
     """The samples of the steps before the one that holds the failing sample."""
-    return list(range(place_of(scenario.fault) // scenario.batch_size * scenario.batch_size))
+    return list(range(place_of(scenario.fault) // scenario.combined_batch * scenario.combined_batch))
 
 
 def in_known_order(scenario: Scenario, claims: Claims) -> bool:

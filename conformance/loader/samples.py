@@ -86,8 +86,11 @@ _ODD: dict[str, Any] = {
     # Of the kind of number that the others are, and no shorter one holds them.
     "longer": lambda value: np.full((40, 30), value + 2**40, dtype=np.int64),
     "finer": lambda value: np.full((40, 30), value + 1 / 3),
+    # Of another kind, into which NumPy calls its cast safe.
+    "counted": lambda value: np.full((40, 30), value + 2**53 + 1 - value % 2, dtype=np.int64),
 }
-_USUAL: dict[str, Any] = {"longer": np.int32, "finer": np.float32}  # those before it, where they are not of int64
+# Those before it, where they are not of int64.
+_USUAL: dict[str, Any] = {"longer": np.int32, "finer": np.float32, "counted": np.float64}
 _MAKERS: dict[str, Any] = {
     "tensors": lambda i: (
         {name: _tensor(i, name) for name in _LARGEST} if "torch" in sys.modules else {"int64": _array(i)}

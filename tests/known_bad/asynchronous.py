@@ -408,6 +408,15 @@ class CastsWithinOneKind(ConvertsToTheFirst):
         return sample.astype(self.first.dtype) if sample.dtype.kind == self.first.dtype.kind else sample
 
 
+class CastsWhereItIsCalledSafe(ConvertsToTheFirst):
+    """Arrays are copied into slots of the first one's dtype where NumPy calls it a safe cast. (No public report.)"""
+
+    clause, smallest = "ASYNC-11", "n2,w1,b1,keep,async,kind=counted"
+
+    def fitted(self, sample: Any) -> Any:
+        return sample.astype(self.first.dtype) if np.can_cast(sample.dtype, self.first.dtype) else sample
+
+
 class RepeatsIntoItsSlot(ConvertsToTheFirst):
     """An array that is smaller than the first one is repeated until it fills the slot. (No public report.)"""
 

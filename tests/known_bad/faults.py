@@ -94,6 +94,26 @@ class RaisesOneStepTooLate(BadPool):
             yield self.collate(samples)
 
 
+class FlushesItsMicroBatches(BadPool):
+    """Of a step that fails the micro-batches that were whole are delivered before the error. (No public report.)"""
+
+    claims, families = dict(MAP, device_options=True), LIFE
+    clause, smallest = "ERROR-2", "n7,w1,b1,keep,p2,i2,raise@6"
+
+    def batches(self, plan: list[list[int]], worker: int) -> Iterator[Any]:
+        size = self.request.batch_size
+        for step in plan:
+            whole: list[Any] = []
+            try:
+                for start in range(0, len(step), size):
+                    whole += self.fetch(step[start : start + size])
+            except Exception:
+                if whole:
+                    yield self.collate(whole)
+                raise
+            yield self.collate(whole)
+
+
 class MapsOverItsSteps(BadPool):
     """Steps are read by map(), which ends in silence where a sample raises StopIteration."""
 

@@ -158,6 +158,24 @@ class Lasting(Pool):
         self.close()
 
 
+class RelievesItsWorkers(Lasting, BadPool):
+    """A persistent worker that was told a thousand steps is relieved by a new one. (No public report.)"""
+
+    claims, families = dict(workers=True, hooks=("persistent_workers",)), LIFE
+    clause, smallest = "WORK-18", "n1000,w1,b1,keep,k1,e2,persistent,hooked,with=lasting"
+    done = 0
+
+    def living(self, crew: list[Worker]) -> list[Worker]:
+        plan = self.plan()
+        if self.done >= 1000:
+            self.end(crew)
+            crew[:] = []
+            while len(crew) < self.request.num_workers:
+                crew.append(self.start(plan, len(crew), crew))
+        self.done += len(plan)
+        return crew
+
+
 class StrikesOffItsDead(Lasting, BadPool):
     """A worker that dies between two epochs is taken off the crew, and its steps with it. (No public report.)"""
 

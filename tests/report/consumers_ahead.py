@@ -243,7 +243,7 @@ FAULTS = [
             _YIELD,
             f"            yield [each.astype({dtype!r}) for each in samples]",
         )
-        for kind, dtype in (("longer", "int32"), ("finer", "float32"))
+        for kind, dtype in (("longer", "int32"), ("finer", "float32"), ("counted", "float64"))
     ),
     _fault("ASYNC-11", "n4,w1,b1,keep,async,kind=dtype", _YIELD, _SPEAKS_OF_ITEM),
     _fault(

@@ -134,6 +134,13 @@ def finer_sample(index: int) -> Any:
     return odd if index == SAMPLES // 2 else usual_sample(index, "float32")
 
 
+def counted_sample(index: int) -> Any:
+    """Fractions of 64 bits, and in the middle of the epoch a sample of integers that they can't hold."""
+    value = 1000 + index
+    odd = sys.modules["numpy"].full((40, 30), value + 2**53 + 1 - value % 2, dtype="int64")
+    return odd if index == SAMPLES // 2 else usual_sample(index, "float64")
+
+
 def usual_sample(index: int, dtype: str = "int64") -> Any:
     """The samples before and after the odd one."""
     return sys.modules["numpy"].full((40, 30), 1000 + index, dtype=dtype)
