@@ -43,6 +43,9 @@ _TRIED = (
     "n12,w1,b1,k2,e2,two@2,with=dispatch",
     "n8,w1,b1,with=limit n8,w1,b1,k2,with=limit n6,w1,b1,k2,with=limit n8,w1,b1,with=pause n8,w1,b1,k2,with=pause",
     "n12,w2,b1,with=limit",
+    "n20,w1,b1,shuffle,with=limit n20,w1,b1,shuffle,with=unseeded+limit n20,w1,b1,shuffle,with=unseeded+pause",
+    "n20,w1,b1,shuffle,k2,with=unseeded+limit n20,w2,b1,shuffle,with=unseeded+limit",
+    "n20,w1,b1,shuffle,with=unseeded+begun",
     "n4,w1,b1,with=begun n8,w1,b1,k2,with=begun n8,w1,b1,shuffle,with=begun n12,w2,b1,with=begun",
     # loaders that are given up
     "n8,w1,b1,shut@0 n8,w1,b1,shut@2 n2,w1,b1,shut@4 n8,w1,b1,k2,shut@0 n8,w1,b1,k2,shut@1 n2,w1,b1,k2,shut@4",
