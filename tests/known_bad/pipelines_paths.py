@@ -115,3 +115,16 @@ class ReplaysWhatItPaused(Pipelines):
 
     clause, smallest = "PIPE-19", "n5,w1,b1,shuffle,pipeline,with=unseeded+limit"
     changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2Iterator.resume": _opens_again}
+
+
+def _quiet_while_paused(iterator: Any) -> Any:
+    if iterator.is_paused:
+        raise StopIteration
+    return _next(iterator)
+
+
+class EndsQuietlyWhilePaused(Pipelines):
+    """An older iterator that is paused ends, before it is asked whether a newer one was made. (No public report.)"""
+
+    clause, smallest = "PIPE-16", "n2,w1,b1,pipeline,two@1,with=limited"
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2Iterator.__next__": _quiet_while_paused}
