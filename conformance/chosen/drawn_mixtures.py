@@ -93,3 +93,14 @@ def _restarted(details: str, shuffle: bool, claims: Claims) -> Iterator[ChosenSc
     for ranks, parts, epochs, more in cases:
         words = joined({*words_of(details), *words_of(more)}, _ORDER)
         yield ChosenScenario(11, "mixture", ranks, 1, shuffle=shuffle, parts=parts, epochs=epochs, details=words)
+    if "all" in words_of(details):
+        yield from _begun_again(details, shuffle)
+
+
+def _begun_again(details: str, shuffle: bool) -> Iterator[ChosenScenario]:
+    """Small sources of like size, by several seeds: one has often begun again where another has not been through."""
+    words = joined({*words_of(details), "late"}, _ORDER)
+    weighted = "weighted" in words_of(details)
+    for samples, parts, seeds in ((7, 2, 4),) if weighted else ((7, 2, 8), (8, 2, 3), (6, 3, 3)):
+        for seed in range(seeds):
+            yield ChosenScenario(samples, "mixture", 1, 1, shuffle=shuffle, parts=parts, seed=seed, details=words)

@@ -75,6 +75,12 @@ def _stopped() -> Iterator[LoopScenario]:
         yield LoopScenario(7, 1, 3, 2, stop=stop, again=again)
     yield LoopScenario(6, 1, 1, 2, stop=2, again=2)
     yield LoopScenario(8, 2, 2, 3, asked=_VALIDATED, stop=1, again=2)
+    # At the end of an epoch, behind its rest and of the last one, before its validation.
+    for stop in (6, 7, 14):
+        yield LoopScenario(7, 1, 3, 2, asked=_VALIDATED, stop=stop)
+    for stop in (4, 12):
+        yield LoopScenario(8, 2, 2, 3, asked=_VALIDATED, stop=stop)
+    yield LoopScenario(6, 1, 1, 2, asked=_VALIDATED, stop=2, again=2)
 
 
 def _runs(lane: Lane, scenario: LoopScenario) -> Iterator[Run]:

@@ -111,12 +111,16 @@ def validation_leaves_no_trace(scenario: LoopScenario, claims: Claims, trace: Tr
     """The module is evaluated after each epoch, in evaluation mode; training goes on in training mode, without it."""
     if not _was_read(scenario, trace) or "validated" not in scenario.asked:
         return None
-    rank = _rank(trace)
+    rank, lives = _rank(trace), _lives(trace)
     validations = sum(value.name == "validation" for value in rank.values)
     if validations < scenario.epochs:
         seen = (f"{validations} validations in {scenario.epochs} epochs",)
         return [Finding("not-validated", "one after each epoch", seen, "it was asked for")]
-    for value in rank.values:
+    missed = _never_validated(scenario, rank, lives)
+    if missed:
+        seen = (f"epoch {missed[0]}: a validation without a stop, and none before the stop or after it",)
+        return [Finding("validation-lost", "one after each epoch, in one call or another", seen, "it was asked for")]
+    for value in [value for each in (rank, *lives) for value in each.values]:
         if value.name in ("training", "evaluating") and value.numbers:
             validates = value.numbers[0] >= scenario.samples
             if validates != (value.name == "evaluating"):
@@ -136,7 +140,7 @@ def validation_leaves_no_trace(scenario: LoopScenario, claims: Claims, trace: Tr
 @loop("LOOP-7", floor=10, resumes=True)
 def resumes_as_if_never_stopped(scenario: LoopScenario, claims: Claims, trace: Trace) -> Verdict:
     """A job that is stopped anywhere, and resumed, makes the steps of one that was not, and ends with its weights."""
-    lives = [run.ranks[0] for run in trace.runs if run.name.startswith((STOPPED, RESUMED))]
+    lives = _lives(trace)
     if not lives or not _was_read(scenario, trace):
         return None
     failure = next((rank.failure for rank in lives if rank.failure), None)
@@ -146,6 +150,31 @@ def resumes_as_if_never_stopped(scenario: LoopScenario, claims: Claims, trace: T
     owed, made = _steps(_rank(trace)), [_steps(rank) for rank in lives]
     late = next(_goes_on(scenario, claims, made), None)
     return [late] if late else _other_steps(owed, made) or _other_weights(_rank(trace), lives[-1])
+
+
+def _lives(trace: Trace) -> list[RankRun]:
+    """The calls of a job that is stopped, one after the other."""
+    return [run.ranks[0] for run in trace.runs if run.name.startswith((STOPPED, RESUMED))]
+
+
+def _never_validated(scenario: LoopScenario, whole: RankRun, lives: list[RankRun]) -> list[int]:
+    """The epochs that no call of a stopped job validates at their end, as one that was not stopped does."""
+    owed, made = len(_steps(whole)), sum(len(_steps(rank)) for rank in lives)
+    # Where the calls fail, or make other steps, that is LOOP-7's matter.
+    if not lives or any(rank.failure for rank in lives) or made != owed:
+        return []
+    ends = {owed * (epoch + 1) // scenario.epochs: epoch for epoch in range(scenario.epochs)}
+    return sorted(ends[at] for at in _validated_at([whole]) - _validated_at(lives) if at in ends)
+
+
+def _validated_at(lives: list[RankRun]) -> set[int]:
+    """After how many steps of the job the module is evaluated."""
+    steps, places = 0, set()
+    for value in (value for rank in lives for value in rank.values):
+        steps += value.name == "step"
+        if value.name == "validation":
+            places.add(steps)
+    return places
 
 
 def _goes_on(scenario: LoopScenario, claims: Claims, made: list[list[tuple[float, ...]]]) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from conformance.loader import datasets
 from conformance.loader.reading import Pass, Reader, read_epochs
-from conformance.pipelines.scenario import LIMIT, PAUSE
+from conformance.pipelines.scenario import HALTED, LIMIT, PAUSE
 from conformance.processes import calls
 from conformance.processes.calls import Remarks
 from conformance.trace import Epoch
@@ -31,9 +31,12 @@ def leave(reader: Reader, numbers: tuple[int, ...], epochs: Epochs, place: int) 
     read_epochs(reader, numbers[-1:], epochs)
 
 
-def two(reader: Reader, epochs: Epochs, remarks: Remarks, place: int) -> None:
-    """Make a second iterator in mid-epoch, ask the first one for more, and read the second to its end."""
-    older, more = _some(reader, 0, place)
+def two(reader: Reader, epochs: Epochs, remarks: Remarks, place: int, words: frozenset[str]) -> None:
+    """Make a second iterator in mid-epoch, ask the first one for more, and read the second to its end.
+
+    `words`: whether the first one is paused before, by hand or by a limit at which a loop came to its end.
+    """
+    older, more = _halted(reader, place, words) if place and words & HALTED else _some(reader, 0, place)
     newer = reader.begin(1)
     goes_on = reader.step(newer)
     # A rank that has come to its end before may say so again.
@@ -144,6 +147,12 @@ def _some(reader: Reader, number: int, count: int) -> tuple[Pass, bool]:
     """A pass with this many steps read, and whether it has not ended before."""
     going = reader.begin(number)
     return going, reader.up_to(going, count)
+
+
+def _halted(reader: Reader, count: int, words: frozenset[str]) -> tuple[Pass, bool]:
+    """A pass that is paused after this many steps, and whether it is."""
+    going = _paused(reader, 0, count) if "paused" in words else _limited(reader, 0, count, 1)
+    return going, len(going.steps) == count
 
 
 def _piece(reader: Reader, going: Pass, epochs: Epochs, begin: int | None = None) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 
 from conformance.contract import Claims
-from conformance.pipelines.scenario import PipelineScenario, from_code
+from conformance.pipelines.scenario import HALTED, PipelineScenario, from_code
 from conformance.trial.tiers import Tier
 
 # Codes, but for the word "pipeline"; of each line the simplest comes first.
@@ -41,8 +41,13 @@ _TRIED = (
     "n8,w2,b1,e2,leave@2 n12,w2,b1,k2,e2,leave@2",
     "n4,w1,b1,e2,two@0 n4,w1,b1,e2,two@1 n8,w1,b1,e2,two@3 n8,w1,b1,k2,e2,two@0 n300,w1,b1,k2,e2,two@3",
     "n12,w1,b1,k2,e2,two@2,with=dispatch",
+    "n4,w1,b1,e2,two@2,with=limited n4,w1,b1,e2,two@2,with=paused n8,w1,b1,k2,e2,two@3,with=limited",
+    "n12,w2,b1,e2,two@2,with=limited",
     "n8,w1,b1,with=limit n8,w1,b1,k2,with=limit n6,w1,b1,k2,with=limit n8,w1,b1,with=pause n8,w1,b1,k2,with=pause",
     "n12,w2,b1,with=limit",
+    "n20,w1,b1,shuffle,with=limit n20,w1,b1,shuffle,with=unseeded+limit n20,w1,b1,shuffle,with=unseeded+pause",
+    "n20,w1,b1,shuffle,k2,with=unseeded+limit n20,w2,b1,shuffle,with=unseeded+limit",
+    "n20,w1,b1,shuffle,with=unseeded+begun",
     "n4,w1,b1,with=begun n8,w1,b1,k2,with=begun n8,w1,b1,shuffle,with=begun n12,w2,b1,with=begun",
     # loaders that are given up
     "n8,w1,b1,shut@0 n8,w1,b1,shut@2 n2,w1,b1,shut@4 n8,w1,b1,k2,shut@0 n8,w1,b1,k2,shut@1 n2,w1,b1,k2,shut@4",
@@ -82,7 +87,7 @@ def _needed(scenario: PipelineScenario) -> set[str]:
         "ranks": scenario.ranks > 1,
         "dispatch": "dispatch" in scenario.asked,
         "initialiser": scenario.fault.startswith("init"),
-        "pause": bool({"limit", "pause", "begun"} & scenario.asked),
+        "pause": bool(({"limit", "pause", "begun"} | HALTED) & scenario.asked),
     }
     return {part for part, is_asked in asked.items() if is_asked}
 

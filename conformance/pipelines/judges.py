@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from conformance.contract import Claims
 from conformance.loader.judging import listed
-from conformance.pipelines.scenario import BRANCHES, GRAPHS, PipelineScenario
+from conformance.pipelines.scenario import BRANCHES, GRAPHS, HALTED, PipelineScenario
 from conformance.trace import RankRun, Trace
 from conformance.trial.clause import Finding, Judge, Verdict, clause
 
@@ -50,6 +50,8 @@ def owner(scenario: PipelineScenario) -> str:
     """The clause that names a failure which nobody asked for, and a hang in any case."""
     if scenario.fault:
         return "PIPE-12" if scenario.ranks > 1 else "PIPE-15" if scenario.workers else "PIPE-17"
+    if scenario.asked & HALTED:
+        return "PIPE-19"
     conduct = scenario.conduct.partition("@")[0]
     if conduct in ("leave", "two"):
         return "PIPE-14"

@@ -2,7 +2,7 @@
 
 from conformance.contract import Claims
 from conformance.pipelines.judges import elements, failure_of, pipe, plain, rows, shown
-from conformance.pipelines.scenario import BRANCHES, LIMIT, PAUSE, PipelineScenario
+from conformance.pipelines.scenario import BRANCHES, HALTED, LIMIT, PAUSE, PipelineScenario
 from conformance.trace import Failure, RankRun, Trace
 from conformance.trial.clause import Finding, Verdict
 from conformance.trial.words import place_of
@@ -82,6 +82,9 @@ def a_worker_that_dies_is_an_error(scenario: PipelineScenario, claims: Claims, t
 def the_next_epoch_is_whole(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
     if scenario.conduct.partition("@")[0] not in ("leave", "two") or scenario.elements % scenario.ranks:
         return None
+    if scenario.asked & HALTED:
+        # What follows a pause is PIPE-19's matter.
+        return None
     last = len(trace.main.ranks[0].epochs) - 1
     came = [element for rank in trace.main.ranks for element in elements(rank, last)]
     if sorted(came) == list(range(scenario.elements)):
@@ -95,10 +98,15 @@ def the_next_epoch_is_whole(scenario: PipelineScenario, claims: Claims, trace: T
 def an_older_iterator_raises(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
     if not scenario.conduct.startswith("two"):
         return None
+    # A pause after the last element may be its end.
+    is_halted = bool(scenario.asked & HALTED)
+    if is_halted and place_of(scenario.conduct) >= scenario.elements // scenario.ranks:
+        return None
     asked = [rank.remark("older") for rank in trace.main.ranks if rank.remark("older")]
     wrong = [text for text in asked if text != "raised"]
     if wrong:
-        return [Finding(wrong[0].split()[0], "an error", (f"the older iterator {wrong[0]}",), "a newer one was made")]
+        told = f"the older iterator{', which was paused,' if is_halted else ''} {wrong[0]}"
+        return [Finding(wrong[0].split()[0], "an error", (told,), "a newer one was made")]
     return [] if asked else None
 
 
@@ -157,14 +165,23 @@ def pauses_lose_nothing(scenario: PipelineScenario, claims: Claims, trace: Trace
         right = list(range(rank.rank, scenario.elements, scenario.ranks))
         read = pieces if "limit" in scenario.asked else pieces[:2]
         told = tuple(f"rank {rank.rank}: {shown(piece)}" for piece in pieces[:4])
-        if [each for piece in read for each in piece] != right:
-            return [Finding("torn", shown(right), told, "a pause loses and repeats nothing")]
+        if not _is_whole(scenario, [each for piece in read for each in piece], right):
+            return [Finding("torn", _owed(scenario, right), told, "a pause loses and repeats nothing")]
         first = LIMIT if "limit" in scenario.asked else PAUSE
         if any(len(piece) > LIMIT for piece in read if "limit" in scenario.asked) or len(read[0]) > first:
             return [Finding("unheard", f"a pause after {first} elements", told, "that is what was asked for")]
-        if "pause" in scenario.asked and pieces[-1] != right:
-            return [Finding("paused", shown(right), told[-1:], "a new iterator is not paused")]
+        if "pause" in scenario.asked and not _is_whole(scenario, pieces[-1], right):
+            return [Finding("paused", _owed(scenario, right), told[-1:], "a new iterator is not paused")]
     return []
+
+
+def _is_whole(scenario: PipelineScenario, came: list[int], right: list[int]) -> bool:
+    """Whether a rank has its elements; shuffled, as many, and none twice: which of them are its own is drawn."""
+    return len(came) == len({*came}) == len(right) if scenario.shuffle else came == right
+
+
+def _owed(scenario: PipelineScenario, right: list[int]) -> str:
+    return f"{len(right)} elements, each once" if scenario.shuffle else shown(right)
 
 
 def _begun_in_its_place(scenario: PipelineScenario, trace: Trace) -> Verdict:
@@ -174,12 +191,12 @@ def _begun_in_its_place(scenario: PipelineScenario, trace: Trace) -> Verdict:
         for at, epoch in enumerate(rank.epochs):
             came, owed = elements(rank, at), right
             if epoch.left:
-                # Which come first is asked of an order that is known.
-                owed = came if scenario.shuffle else right[: len(came)]
-            if (sorted(came) if scenario.shuffle else came) != sorted(owed):
+                # Which come first is asked of an order that is known, and how many of none.
+                owed = right[: len(came)]
+            if not _is_whole(scenario, came, owed):
                 told = (f"rank {rank.rank}: {shown(came)}",)
                 what = "an epoch that is paused" if epoch.left else "a new iterator of a paused loader"
-                return [Finding("begun", shown(owed), told, f"{what} has its own elements, each once")]
+                return [Finding("begun", _owed(scenario, owed), told, f"{what} has its own elements, each once")]
     return []
 
 

@@ -37,6 +37,8 @@ ASKED = {
     "limit": f"limited to {LIMIT} elements at a time",
     "pause": f"paused after {PAUSE} elements",
     "begun": "paused, and another epoch begun in its place",
+    "limited": "the first iterator at its limit",
+    "paused": "the first iterator paused",
     "twice": "sharded twice on one path",
     "wrong": "services joined in the wrong order",
 }
@@ -44,6 +46,8 @@ ASKED = {
 BRANCHES = frozenset({"zip", "concat", "fork", "joined"})
 GRAPHS = BRANCHES | {"dispatch", "double", "slow", "own"}
 FILTERS = ("one", "ends")
+# The words of a first iterator that yields nothing for now when a second one is made.
+HALTED = frozenset({"limited", "paused"})
 # What the consumer does other than reading epoch after epoch and closing the loader.
 CONDUCTS = {
     **{name: OF_LOADERS[name].text for name in ("leave", "two", "dropped", "ended")},

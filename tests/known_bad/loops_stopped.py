@@ -191,3 +191,15 @@ class AsksAtTheEndOfTheEpoch(BadStoppedLoop):
     def is_to_stop(self) -> bool:
         asked = self.asked.stop_after
         return asked is not None and self.taken == len(self.asked.loader) and self.before + self.taken >= asked
+
+
+class SkipsTheValidationAtAStop(BadStoppedLoop):
+    """Stopped with the last micro-batch of an epoch, it goes on with the next: nobody validates. (No public report.)"""
+
+    clause, smallest = "LOOP-6", "n1,b1,loop,stopped@1,with=validated"
+
+    def state(self) -> dict[str, Any]:
+        state = super().state()
+        if self.taken and self.taken == len(self.asked.loader):
+            state["at"] = (self.epoch + 1, 0, self.before + self.taken)
+        return state

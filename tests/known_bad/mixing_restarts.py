@@ -56,3 +56,31 @@ class KeepsItsPlaceInAMixtureForOneCall(KnownBadMixing):
         loaded, self.loaded = self.loaded, False
         self.skipped = self.skipped if loaded and epoch == self.epoch else 0
         super().set_epoch(epoch)
+
+
+class ForgetsWhoIsDone(KnownBadMixing):
+    """After a restart a source has been through that has no samples left, and no later one. (No public report.)"""
+
+    clause, smallest = "MIX-8", "n11,w2,b3,keep,mixture,g4,with=all+saved"
+    forgets_at = 0
+
+    def picks(self) -> Picks:
+        """The mixture; at the place of the restart, sources that have begun again are none that are done."""
+        sizes = [len(source) for source in self.request.sources]
+        passes = [self.passes(source) for source in range(len(sizes))]
+        taken, exhausted, picks = [0] * len(sizes), set[int](), Picks()
+        for source in self.sources():
+            if len(picks) == self.forgets_at:
+                exhausted = {each for each in exhausted if taken[each] % sizes[each] == 0}
+            picks.append((source, next(passes[source])))
+            taken[source] += 1
+            exhausted |= {source} if taken[source] % sizes[source] == 0 else set()
+            if self.is_over(exhausted):
+                return picks
+        raise AssertionError("sources come without end")
+
+    def left(self, steps: list[Picks], skipped: int) -> list[Picks]:
+        """What comes from the place of the restart on."""
+        self.forgets_at = skipped * self.request.batch_size * self.request.world_size
+        steps, self.forgets_at = self.mixed(), 0
+        return super().left(steps, skipped)

@@ -157,7 +157,7 @@ def _without_the_next(iterator: Any) -> None:
 class LosesOneInAPause(Pipelines):
     """What was about to come when the loader was paused never comes. (No public report.)"""
 
-    clause, smallest = "PIPE-19", "n4,w1,b1,pipeline,with=limit"
+    clause, smallest = "PIPE-19", "n4,w1,b1,pipeline,with=begun"
     changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2Iterator.resume": _without_the_next}
 
 

@@ -1,4 +1,4 @@
-"""Loaders of pipelines with one fault each: graphs that branch, and pauses that nobody resumes (chapter 8)."""
+"""Loaders of pipelines with one fault each: graphs that branch, and pauses, resumed or not (chapter 8)."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from reference.dataloader2 import DataLoader2, DataLoader2Iterator
 from reference.pipelines import graph as pipe_graph
+from reference.pipelines.states import skip
 from tests.known_bad.pipelines import Pipelines
 
 # As they are before anything is exchanged.
@@ -97,3 +98,33 @@ class KeepsWhatItPeeked(Pipelines):
         "dataloader2:DataLoader2Iterator.resume": _forgets_what_is_kept,
         "dataloader2:DataLoader2._begin": _with_what_is_kept,
     }
+
+
+def _opens_again(iterator: Any) -> None:
+    _resume(iterator)
+    loader, read = iterator.dataloader, iterator.dataloader._read
+    if iterator.elements is not None and not iterator.is_over:
+        loader._epoch -= 1
+        iterator.elements = loader._begin()
+        skip(iterator.elements, read)
+        loader._read = read
+
+
+class ReplaysWhatItPaused(Pipelines):
+    """Resumed, an epoch is begun anew and read up to its place; without a seed in another order. (No public report.)"""
+
+    clause, smallest = "PIPE-19", "n5,w1,b1,shuffle,pipeline,with=unseeded+limit"
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2Iterator.resume": _opens_again}
+
+
+def _quiet_while_paused(iterator: Any) -> Any:
+    if iterator.is_paused:
+        raise StopIteration
+    return _next(iterator)
+
+
+class EndsQuietlyWhilePaused(Pipelines):
+    """An older iterator that is paused ends, before it is asked whether a newer one was made. (No public report.)"""
+
+    clause, smallest = "PIPE-16", "n2,w1,b1,pipeline,two@1,with=limited"
+    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2Iterator.__next__": _quiet_while_paused}
