@@ -12,6 +12,7 @@ from conformance.contract import LARGEST_SEED, Claims
 from conformance.loader.judging import remainder
 from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.restarts.drawn_hooks import each_with_hooks
+from conformance.restarts.drawn_uneven import each_of_uneven_ranks
 from conformance.trial.tiers import Tier
 
 _PLAIN = ("",) * 8
@@ -197,6 +198,8 @@ def _unsmall(style: Style, claims: Claims) -> Iterator[Scenario]:
         for samples, ranks, workers in ((7, 1, 3), (9, 2, 2)):
             plain = Scenario(samples, ranks, epochs=2, dataset=style, num_workers=workers)
             yield from (simpler(plain, conduct=f"save@{place}") for place in range(1, -(-samples // ranks)))
+    if _splits(style, claims):
+        yield from each_of_uneven_ranks(style, claims)
 
 
 def _unpromised(claims: Claims) -> Iterator[Scenario]:
