@@ -214,7 +214,7 @@ def _of(word: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
     # An epoch of four steps: its middle, its start, its last step, and its end.
     few = {"anew": (1,), "amid": (1, 0), "begun": (1,), "relayed": (1, 2), "shared": (1, 2), "onward": (1, 2)}
     few |= {"asked": (1,), "inside+asked": (1,), "twice": (1,), "watched+held": (1, 2), "watched+shared": (1,)}
-    few |= {"unbegun": (0,), "unset": (1, 5), "inside": (1, 2, 0, 5), "unstaffed": (1,), "": (1, 2, 0, 3, 4, 5)}
+    few |= {"unbegun": (0,), "unset": (1, 5), "unstaffed": (1,), "": (1, 2, 0, 3, 4, 5)}
     places = few.get(word, (1, 2, 0))
     ranks = 2 if word == "narrower" else 1
     epochs = 3 if word == "broken" else 2

@@ -27,7 +27,7 @@ class EndsWhenTheFirstRankDoes(Stopping):
     """An epoch is over after as many steps as the longest rank has, which others never reach. (No public report.)"""
 
     claims: ClassVar[dict[str, Any]] = claim(STEADY, when_keeping="uneven")
-    clause, smallest = "RESUME-4", "n3,w2,b1,keep,e2,save@2,with=inside"
+    clause, smallest = "RESUME-4", "n3,w2,b1,keep,e2,save@2,with=unset"
 
     def deliver(self, steps: list[list[int]]) -> Iterator[Any]:
         """Fetch each step, and look whether that is all of the first rank's."""
