@@ -71,8 +71,11 @@ def _read_a_rest(going: Reading, number: int) -> None:
 
 
 def _begin_many(going: Reading) -> None:
-    """Begin epoch after epoch, and write down how much memory comes with their orders."""
-    kinds.watch_memory(going.reader, going.remarks, leaves_after=1, kind="", growth=kinds.OF_ORDERS)
+    """Begin epoch after epoch, and write down how much memory comes with their orders, or with states of them."""
+    reader = going.reader
+    if "saved" in going.scenario.words:
+        reader = replace(reader, when_held=lambda: reader.method("state_dict"))
+    kinds.watch_memory(reader, going.remarks, leaves_after=1, kind="", growth=kinds.OF_ORDERS)
 
 
 # Imported, so that a process that only reads knows what these conducts need.

@@ -26,7 +26,11 @@ def kinds_of_sample(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                 elif kind != "buffer":
                     yield Scenario(3, batch_size=3, num_workers=num_workers, kind=kind, dataset=dataset)
     if claims.shuffle == "global" and "map" in claims.datasets and tier.name != "quick":
-        yield Scenario(ORDERED, batch_size=100, shuffle=True, conduct="orders")
+        many = Scenario(ORDERED, batch_size=100, shuffle=True, conduct="orders")
+        yield many
+        if claims.resume is True:
+            # A state that was given away is nothing that the loader must keep.
+            yield simpler(many, details="saved")
 
 
 def _workers_of_kinds(claims: Claims, style: Style, kind: str, tier: Tier) -> tuple[int, ...]:

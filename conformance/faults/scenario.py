@@ -23,7 +23,12 @@ HOOKS = {
 CONDUCTS.update(
     {
         "hooked": Conduct("read epoch after epoch", "conformance.faults.conduct", details=HOOKS),
-        "orders": Conduct("the first step alone of 24 epochs", "conformance.faults.conduct", calm=True),
+        "orders": Conduct(
+            "the first step alone of 24 epochs",
+            "conformance.faults.conduct",
+            details={"saved": "a state taken after each"},
+            calm=True,
+        ),
         "lives": Conduct(
             "a whole epoch after these",
             "conformance.faults.conduct",

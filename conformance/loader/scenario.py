@@ -200,7 +200,8 @@ class Scenario:
     def told_words(self) -> Mapping[str, str]:
         """What the words of the details may be, and how each reads."""
         of_workers = {"initialised": "with an initialiser of workers"} if self.num_workers and not self.conduct else {}
-        return {**(FAULT_WORDS if self.fault else {}), **of_workers, **self.conducted.details}
+        of_rests = {"left": "the rest left by that error"} if self.fault and self.saves else {}
+        return {**(FAULT_WORDS if self.fault else {}), **of_workers, **self.conducted.details, **of_rests}
 
     @property
     def faulty_epoch(self) -> int:

@@ -24,6 +24,7 @@ class Restarts:
 
     `make` gives another loader of the same request, `keep` is told the state, `merge` (if the adapter has it) makes one
     state of those of all ranks; `goes_on`: a state of an epoch's end is one of the next (`end_of_epoch="next"`).
+    `fails`: a sample of the rest does.
     """
 
     reader: Reader
@@ -34,6 +35,7 @@ class Restarts:
     keep: Callable[[Saved], None]
     merge: Callable[[list[Any]], Any] | None
     goes_on: bool
+    fails: bool
 
     # --- the run in which the state is taken --------------------------------------------------------------------------
 
@@ -132,7 +134,9 @@ class Restarts:
         if "anew" in self.words:
             self.keep(Saved(pickled(self._state()), at_the_end))
         more = True
-        if {"again", "left"} & self.words:
+        if self.fails and "left" in self.words:
+            reader.tolerant_rest(going)
+        elif {"again", "left"} & self.words:
             more = reader.step(going)
         if "again" in self.words:
             self.keep(Saved(pickled(self._state()), not more))
@@ -184,6 +188,7 @@ def _save_or_resume(going: Reading) -> None:
         going.saved.append,
         going.implementation.offers.get("merge"),
         goes_on=going.implementation.claims.end_of_epoch == "next",
+        fails=bool(going.scenario.fault),
     )
     if going.task.saved:
         restarts.go_on(going.task.saved, going.task.rank)

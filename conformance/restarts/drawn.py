@@ -12,6 +12,7 @@ from conformance.contract import LARGEST_SEED, Claims
 from conformance.loader.judging import remainder
 from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.restarts.drawn_hooks import each_with_hooks
+from conformance.restarts.drawn_uneven import each_of_uneven_ranks
 from conformance.trial.tiers import Tier
 
 _PLAIN = ("",) * 8
@@ -197,6 +198,8 @@ def _unsmall(style: Style, claims: Claims) -> Iterator[Scenario]:
         for samples, ranks, workers in ((7, 1, 3), (9, 2, 2)):
             plain = Scenario(samples, ranks, epochs=2, dataset=style, num_workers=workers)
             yield from (simpler(plain, conduct=f"save@{place}") for place in range(1, -(-samples // ranks)))
+    if _splits(style, claims):
+        yield from each_of_uneven_ranks(style, claims)
 
 
 def _unpromised(claims: Claims) -> Iterator[Scenario]:
@@ -258,6 +261,8 @@ def _after_an_error(scenario: Scenario, shuffles: bool, claims: Claims) -> Itera
         yield failing
         if shuffles:
             yield simpler(failing, shuffle=True, samples=12, batch_size=3, epochs=3, seed=5)
+        # In the first step of a rest, and in a later one.
+        yield simpler(scenario, conduct="save@1", fault=f"raise@{2 * place}", details="left")
         if place == 1 and _may_have_workers(scenario.dataset, claims):
             yield simpler(failing, num_workers=2)
         if place == 1 and claims.asynchronous:

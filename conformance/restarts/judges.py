@@ -65,8 +65,11 @@ def the_next_epoch_is_whole(scenario: Scenario, claims: Claims, trace: Trace) ->
     # Where a generator was handed over, what it gives after the rest is nobody's promise.
     if generators.WORD in scenario.words:
         return None
-    # Where a sample failed in the first job, it may fail in the next epoch of the second one.
-    if words_of(scenario) - {"left", "unbegun"} or run is None or not ranks or scenario.fault:
+    if words_of(scenario) - {"left", "unbegun"} or run is None or not ranks:
+        return None
+    # Where a sample failed in the first job, it may fail in the next epoch of the second one. After a rest that it
+    # has ended an error is allowed, as after any epoch (WORK-14).
+    if scenario.fault and (run.failed or not _ended_by_errors(run)):
         return None
     if run.failed:
         # Where nothing was left, and nothing begun, a rest that can't be read is judged by RESUME-1, or by RESUME-3.
@@ -87,6 +90,12 @@ def the_next_epoch_is_whole(scenario: Scenario, claims: Claims, trace: Trace) ->
             why = "the rest was shorter; the next epoch is as long as ever"
             return [Finding("length-after-restart", f"len() = {len(expected)}", (line,), why)]
     return []
+
+
+def _ended_by_errors(run: Run) -> bool:
+    """Whether the rest of each rank has ended by the error of its dataset, and another epoch was read."""
+    rests = [rank.epochs[0] for rank in run.ranks if rank.epochs[1:]]
+    return len(rests) == len(run.ranks) and all(rest.failure and rest.failure.kind == "raised" for rest in rests)
 
 
 @clause("RESUME-3", family="resume", dataset="any", applies=resumes, floor=4)

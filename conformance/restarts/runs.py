@@ -17,7 +17,9 @@ def runs(lane: Lane, scenario: Scenario) -> Iterator[Run]:
     if "failed" in scenario.words:
         yield from _after_an_error(lane, main)
         return
-    first = run(lane, "main", main)
+    # Where a rest is left by an error, nothing goes wrong before.
+    is_left = "left" in scenario.words
+    first = run(lane, "main", replace(main, scenario=simpler(scenario, fault="")) if is_left else main)
     yield first
     if "watched" in scenario.words and not {"held", "shared"} & set(scenario.words):
         yield run(lane, "unwatched", Circumstances(simpler(scenario, conduct="", details=""), main.epochs))
