@@ -99,6 +99,9 @@ def a_few_models(claims: Claims, tier: Tier) -> Iterator[DeviceScenario]:
     if "inference" in claims.device:
         yield replace(first, samples=2, gradient_accumulation=2, asked=frozenset({"infer"}))
         yield replace(first, samples=4, gradient_accumulation=2, replication_factor=2, asked=frozenset({"infer"}))
+        if "outputs" in claims.device:
+            for asked in (replace(first, calls=2), replace(first, samples=2, replication_factor=2, calls=2)):
+                yield replace(asked, asked=frozenset({"infer", "moved", "all"}))
     if "ranks" in claims.device and "training" in claims.device:
         for factors in ({}, {"gradient_accumulation": 2}, {"replication_factor": 2}, {"device_iterations": 2}):
             changes: dict[str, Any] = {"ranks": 2, "calls": 2, **factors}

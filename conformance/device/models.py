@@ -58,6 +58,13 @@ def build(seed: int, layers: int, fails: bool = False) -> Module:
     return module
 
 
+def take_weights(module: nn.Module, given: nn.Module) -> None:
+    """Let a module have the weights of another, in place."""
+    with torch.no_grad():
+        for own, other in zip(module.parameters(), given.parameters(), strict=True):
+            own.copy_(other)
+
+
 class FailingModule(Module):
     """The same, but for a sample with a number below 0: it raises, as what meets a broken sample does."""
 

@@ -1,6 +1,7 @@
 """One rank's run of a model: decides which calls are made, and what is written down beside what plain torch gives."""
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -55,6 +56,9 @@ def _call(
         if trains and {"refused", "failed"} & scenario.asked:
             _in_vain(scenario, step, mine, number)
             plain.begin_with(module)
+        if number and "moved" in scenario.asked:
+            device_models.take_weights(module, _module(replace(scenario, seed=scenario.seed + number)))
+            plain.begin_with(module)
         try:
             results = calls.called("step", number, lambda given=given: step(*given))  # type: ignore[misc]
         except Stopped as stopped:
@@ -85,10 +89,8 @@ class _Plain:
         )
 
     def begin_with(self, module: torch.nn.Module) -> None:
-        """Take the weights that a call has left which failed: which these are, is open."""
-        with torch.no_grad():
-            for own, given in zip(self.module.parameters(), module.parameters(), strict=True):
-                own.copy_(given)
+        """Take the weights that are there before a call: which these are after one that failed, is open."""
+        device_models.take_weights(self.module, module)
 
     def call(self, number: int, ranks: list[tuple[Tensor, Tensor]]) -> list[Value]:
         """What must come of one call, if the request can be met."""

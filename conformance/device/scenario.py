@@ -24,6 +24,7 @@ ASKED = {
     "groups": "an optimizer with two groups of parameters",
     "refused": "after steps that don't divide",
     "failed": "after steps in which the module fails",
+    "moved": "weights changed between calls",
     "sum": "gradients added",
     "times": "with the learning rate times the count",
     "all": "outputs of all",

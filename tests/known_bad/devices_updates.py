@@ -1,6 +1,8 @@
-"""Trainers with one fault each: updates after a call that failed, and of several groups of parameters (chapter 6)."""
+"""Trainers with one fault each: what calls leave behind, and several groups of parameters (chapter 6)."""
 
+import copy
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
@@ -55,3 +57,20 @@ class ScalesTheFirstGroup(Trainer):
         group["lr"] *= times
         super().update()
         group["lr"] /= times
+
+
+class InfersFromOldCopies(Trainer):
+    """Replicas of inference are copied once, and keep their weights where the module's change. (No public report.)"""
+
+    clause, smallest = "DEVICE-14", "n2,w1,b1,p2,e2,device,with=infer+moved+all"
+
+    def begin(self, request: Any) -> None:
+        super().begin(request)
+        self.replicas = [self.module, *(copy.deepcopy(self.module) for _ in range(1, request.replication_factor))]
+
+    def run(self, arguments: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        if self.optimizer is not None:
+            return super().run(arguments)
+        self.module, *others = self.replicas
+        self.replicas = [*others, self.module]
+        return super().run(arguments)
