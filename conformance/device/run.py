@@ -53,7 +53,7 @@ def _call(
         mine = [_part(tensor, number, scenario.samples) for tensor in ranks[rank]][: 2 if trains else 1]
         given = [torch.full_like(each, torch.nan) if request.synthetic else each.clone() for each in mine]
         kept = [each.clone() for each in given]
-        if trains and {"refused", "failed"} & scenario.asked:
+        if {"refused", "failed"} & scenario.asked:
             _in_vain(scenario, step, mine, number)
             plain.begin_with(module)
         if number and "moved" in scenario.asked:
@@ -113,17 +113,17 @@ class _Plain:
 
 def _in_vain(scenario: DeviceScenario, step: Any, tensors: list[Tensor], number: int) -> None:
     """A call before the one of this number that can't succeed: a sample is too many, or missing, or broken."""
-    x, target = tensors
+    given = [tensor.clone() for tensor in tensors]
     if "failed" in scenario.asked:
-        x = x.clone()
-        x[-1, 0] = -1
-    elif number % 2 or len(x) == 1:
-        x, target = torch.cat([x, x[:1]]), torch.cat([target, target[:1]])
+        # The last one first, after all others have been seen; then the first one, before any has.
+        given[0][0 if number % 2 else -1, 0] = -1
+    elif number % 2 or len(given[0]) == 1:
+        given = [torch.cat([tensor, tensor[:1]]) for tensor in given]
     else:
-        x, target = x[:-1].clone(), target[:-1].clone()
+        given = [tensor[:-1] for tensor in given]
     # Whether it must fail is judged by itself (DEVICE-7).
     with suppress(Stopped):
-        calls.called("step", number, lambda: step(x, target))
+        calls.called("step", number, lambda: step(*given))
 
 
 def _request(scenario: DeviceScenario, rank: int, module: Any, optimizer: Any) -> ModelRequest:

@@ -1,7 +1,7 @@
 """Trainers with one fault each: what calls leave behind, and several groups of parameters (chapter 6)."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -74,3 +74,21 @@ class InfersFromOldCopies(Trainer):
         self.module, *others = self.replicas
         self.replicas = [*others, self.module]
         return super().run(arguments)
+
+
+class CountsResultsOn(Trainer):
+    """Every second result is counted from call to call: after a call that failed it is another. (No public report.)"""
+
+    clause, smallest = "DEVICE-6", "n2,w1,b1,g2,device,with=failed+every"
+    counted = 0
+
+    def accumulations(self, parts: list[torch.Tensor], iteration: int) -> Iterator[list[list[torch.Tensor]]]:
+        for accumulated in super().accumulations(parts, iteration):
+            yield accumulated
+            self.counted += 1
+
+    def chosen(self, mode: str, results: list[Any]) -> list[Any]:
+        if mode != "every_n":
+            return super().chosen(mode, results)
+        numbered = enumerate(results, start=self.counted - len(results) + 1)
+        return [row for number, row in numbered if number % self.request.output_period == 0]
