@@ -124,4 +124,5 @@ def a_few_models(claims: Claims, tier: Tier) -> Iterator[DeviceScenario]:
             asked = replace(asked, samples=asked.combined_batch)
             yield asked
             yield replace(asked, asked=frozenset({"apart"}))
+        yield replace(first, ranks=2, asked=frozenset({"frozen", "apart"}))
         yield replace(first, ranks=3)

@@ -146,6 +146,8 @@ def _module(scenario: DeviceScenario, rank: int = 0) -> device_models.Module:
     words = scenario.asked
     seed = scenario.seed + (rank if "apart" in words else 0)
     module = device_models.build(seed, layers=2 if "deep" in words else 1, fails="failed" in words)
+    if "frozen" in words:
+        module.freeze()
     return module.eval() if "infer" in words else module
 
 

@@ -22,6 +22,7 @@ ASKED = {
     "adam": "Adam",
     "deep": "two layers",
     "groups": "an optimizer with two groups of parameters",
+    "frozen": "a bias that is not trained",
     "refused": "after steps that don't divide",
     "failed": "after steps in which the module fails",
     "moved": "weights changed between calls",

@@ -92,3 +92,12 @@ class CountsResultsOn(Trainer):
             return super().chosen(mode, results)
         numbered = enumerate(results, start=self.counted - len(results) + 1)
         return [row for number, row in numbered if number % self.request.output_period == 0]
+
+
+class SharesWhatIsTrained(Trainer):
+    """Ranks get rank 0's weights, but for those that are frozen: these stay each rank's own. (No public report.)"""
+
+    clause, smallest = "DEVICE-10", "n1,w2,b1,device,with=frozen+apart"
+
+    def shared(self) -> Sequence[torch.nn.Parameter]:
+        return [parameter for parameter in super().shared() if parameter.requires_grad]
