@@ -78,6 +78,19 @@ def _each_factor(first: DeviceScenario) -> Iterator[DeviceScenario]:
         yield replace(four, asked=frozenset(words))
 
 
+def _outputs_after_errors(first: DeviceScenario, claims: Claims) -> Iterator[DeviceScenario]:
+    """Each mode that takes more than the last results, after a call that has left some of its own."""
+    two = replace(first, samples=2, calls=2)
+    for mode in ("every", "all", "total"):
+        if "training" in claims.device:
+            yield replace(two, gradient_accumulation=2, asked=frozenset({"failed", mode}))
+        if "inference" in claims.device:
+            yield replace(two, device_iterations=2, asked=frozenset({"infer", "failed", mode}))
+    for words, part in ((set(), "training"), ({"infer"}, "inference")):
+        if part in claims.device:
+            yield replace(two, replication_factor=2, asked=frozenset({*words, "failed", "all"}))
+
+
 def a_few_models(claims: Claims, tier: Tier) -> Iterator[DeviceScenario]:
     """What is tried before any is drawn: each refusal, and what has no numbers."""
     first = DeviceScenario(1)
@@ -99,6 +112,11 @@ def a_few_models(claims: Claims, tier: Tier) -> Iterator[DeviceScenario]:
     if "inference" in claims.device:
         yield replace(first, samples=2, gradient_accumulation=2, asked=frozenset({"infer"}))
         yield replace(first, samples=4, gradient_accumulation=2, replication_factor=2, asked=frozenset({"infer"}))
+        if "outputs" in claims.device:
+            for asked in (replace(first, calls=2), replace(first, samples=2, replication_factor=2, calls=2)):
+                yield replace(asked, asked=frozenset({"infer", "moved", "all"}))
+    if "outputs" in claims.device:
+        yield from _outputs_after_errors(first, claims)
     if "ranks" in claims.device and "training" in claims.device:
         for factors in ({}, {"gradient_accumulation": 2}, {"replication_factor": 2}, {"device_iterations": 2}):
             changes: dict[str, Any] = {"ranks": 2, "calls": 2, **factors}
@@ -106,4 +124,5 @@ def a_few_models(claims: Claims, tier: Tier) -> Iterator[DeviceScenario]:
             asked = replace(asked, samples=asked.combined_batch)
             yield asked
             yield replace(asked, asked=frozenset({"apart"}))
+        yield replace(first, ranks=2, asked=frozenset({"frozen", "apart"}))
         yield replace(first, ranks=3)

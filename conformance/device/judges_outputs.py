@@ -146,21 +146,28 @@ def inference_is_the_bare_module(scenario: DeviceScenario, claims: Claims, trace
     if "infer" not in scenario.asked or not possible(scenario) or trace.main.failed or "synthetic" in scenario.asked:
         return None
     rank = trace.main.ranks[0]
-    after = (difference(rank.value(f"weights {call}"), rank.value("start")) for call in range(scenario.calls))
+    calls = range(scenario.calls)
+    after = (difference(rank.value(f"weights {call}"), rank.value(f"right weights {call}")) for call in calls)
     changed = next((found for found in after if found), None)
     if changed:
         told = (f"before: {changed[1]}", f"after: {changed[0]}")
         return [Finding("trained", "the weights as they were", told, "inference trains nothing")]
     if "all" not in scenario.asked:
         return []
-    right = _rows(rank.value("right output 0.0"))
-    for number, row in _rows(rank.value("output 0.0")).items():
+    found = (_other_than_bare(rank, call) for call in calls)
+    return next(([each] for each in found if each), [])
+
+
+def _other_than_bare(rank: RankRun, call: int) -> Finding | None:
+    """The first sample of a call for which the module alone, with the weights of that time, gives something else."""
+    right = _rows(rank.value(f"right output {call}.0"))
+    for number, row in _rows(rank.value(f"output {call}.0")).items():
         # Of a sample that is none of the step's, DEVICE-1 tells.
         owed = right.get(number, row)
         if len(row) == len(owed) and not all(map(agree, row, owed)):
             ours = f"sample {number}: {_shown(row)}"
-            return [Finding("output", f"sample {number}: {_shown(owed)}", (ours,), "the module alone gives this")]
-    return []
+            return Finding("output", f"sample {number}: {_shown(owed)}", (ours,), "the module alone gives this")
+    return None
 
 
 def _outputs(rank: RankRun, name: str, call: int) -> list[Value]:

@@ -34,6 +34,10 @@ class Module(nn.Module):
         told = torch.cat([x[:, :1], self.weight().expand(len(x), 1)], dim=1)
         return told, nn.functional.mse_loss(found, target)
 
+    def freeze(self) -> None:
+        """Let the first bias be what is not trained."""
+        list(self.net.parameters())[1].requires_grad_(False)
+
     def weight(self) -> Tensor:
         """One weight, [1, 1]: after an update it is another."""
         return next(iter(self.net.parameters()))[0, :1].detach().reshape(1, 1)
@@ -58,6 +62,13 @@ def build(seed: int, layers: int, fails: bool = False) -> Module:
     return module
 
 
+def take_weights(module: nn.Module, given: nn.Module) -> None:
+    """Let a module have the weights of another, in place."""
+    with torch.no_grad():
+        for own, other in zip(module.parameters(), given.parameters(), strict=True):
+            own.copy_(other)
+
+
 class FailingModule(Module):
     """The same, but for a sample with a number below 0: it raises, as what meets a broken sample does."""
 
@@ -71,11 +82,11 @@ class FailingModule(Module):
 def optimizer_of(module: nn.Module, name: str, times: int = 1, groups: bool = False) -> torch.optim.Optimizer:
     """Torch's optimizer of a name, its learning rate this many times the usual one.
 
-    With `groups` the biases are a second group, with another rate and another momentum.
+    It has what is trained. With `groups` the biases are a second group, with another rate and another momentum.
     """
     adam = name == "adam"
     rate, momentum = (0.01 if adam else 0.05) * times, 0.9 if name == "momentum" else 0.0
-    parameters: Any = list(module.parameters())
+    parameters: Any = [each for each in module.parameters() if each.requires_grad]
     if groups:
         own = {} if adam else {"momentum": 0.5 * momentum}
         weights, biases = ([each for each in parameters if each.dim() == dim] for dim in (2, 1))

@@ -14,11 +14,11 @@ class ModelRequest:
     order [device iteration, gradient accumulation, replica, micro-batch], slowest first (DEVICE-2).
 
     `module` is a `torch.nn.Module` in double precision. In training it takes (x, target) and returns (output, loss),
-    the loss a mean over its samples, and `optimizer` is a torch optimizer over its parameters, which the function
-    updates in place; in inference it takes x, returns the output, and `optimizer` is None. The function returns what
-    the module does, as `output_mode` says (DEVICE-6): "default" leaves that open. `output_period` belongs to "every_n".
-    With `synthetic` it makes its own inputs. If `world_size` is above 1 the default process group of torch.distributed
-    exists.
+    the loss a mean over its samples, and `optimizer` is a torch optimizer over those of its parameters that are
+    not frozen; the function updates them in place. In inference the module takes x and returns the output, and
+    `optimizer` is None. The function returns what the module does, as `output_mode` says (DEVICE-6): "default" leaves
+    that open. `output_period` belongs to "every_n". With `synthetic` it makes its own inputs. If `world_size` is
+    above 1 the default process group of torch.distributed exists.
     """
 
     module: Any

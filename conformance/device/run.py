@@ -1,6 +1,7 @@
 """One rank's run of a model: decides which calls are made, and what is written down beside what plain torch gives."""
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -52,8 +53,11 @@ def _call(
         mine = [_part(tensor, number, scenario.samples) for tensor in ranks[rank]][: 2 if trains else 1]
         given = [torch.full_like(each, torch.nan) if request.synthetic else each.clone() for each in mine]
         kept = [each.clone() for each in given]
-        if trains and {"refused", "failed"} & scenario.asked:
+        if {"refused", "failed"} & scenario.asked:
             _in_vain(scenario, step, mine, number)
+            plain.begin_with(module)
+        if number and "moved" in scenario.asked:
+            device_models.take_weights(module, _module(replace(scenario, seed=scenario.seed + number)))
             plain.begin_with(module)
         try:
             results = calls.called("step", number, lambda given=given: step(*given))  # type: ignore[misc]
@@ -85,10 +89,8 @@ class _Plain:
         )
 
     def begin_with(self, module: torch.nn.Module) -> None:
-        """Take the weights that a call has left which failed: which these are, is open."""
-        with torch.no_grad():
-            for own, given in zip(self.module.parameters(), module.parameters(), strict=True):
-                own.copy_(given)
+        """Take the weights that are there before a call: which these are after one that failed, is open."""
+        device_models.take_weights(self.module, module)
 
     def call(self, number: int, ranks: list[tuple[Tensor, Tensor]]) -> list[Value]:
         """What must come of one call, if the request can be met."""
@@ -111,17 +113,17 @@ class _Plain:
 
 def _in_vain(scenario: DeviceScenario, step: Any, tensors: list[Tensor], number: int) -> None:
     """A call before the one of this number that can't succeed: a sample is too many, or missing, or broken."""
-    x, target = tensors
+    given = [tensor.clone() for tensor in tensors]
     if "failed" in scenario.asked:
-        x = x.clone()
-        x[-1, 0] = -1
-    elif number % 2 or len(x) == 1:
-        x, target = torch.cat([x, x[:1]]), torch.cat([target, target[:1]])
+        # The last one first, after all others have been seen; then the first one, before any has.
+        given[0][0 if number % 2 else -1, 0] = -1
+    elif number % 2 or len(given[0]) == 1:
+        given = [torch.cat([tensor, tensor[:1]]) for tensor in given]
     else:
-        x, target = x[:-1].clone(), target[:-1].clone()
+        given = [tensor[:-1] for tensor in given]
     # Whether it must fail is judged by itself (DEVICE-7).
     with suppress(Stopped):
-        calls.called("step", number, lambda: step(x, target))
+        calls.called("step", number, lambda: step(*given))
 
 
 def _request(scenario: DeviceScenario, rank: int, module: Any, optimizer: Any) -> ModelRequest:
@@ -144,6 +146,8 @@ def _module(scenario: DeviceScenario, rank: int = 0) -> device_models.Module:
     words = scenario.asked
     seed = scenario.seed + (rank if "apart" in words else 0)
     module = device_models.build(seed, layers=2 if "deep" in words else 1, fails="failed" in words)
+    if "frozen" in words:
+        module.freeze()
     return module.eval() if "infer" in words else module
 
 

@@ -208,6 +208,7 @@ class TrainsACopy(Trainer):
     """The user's module stays as it was: a copy of it is trained. (No public report.)"""
 
     clause, smallest = "DEVICE-11", "n1,w1,b1,device"
+    related = ("DEVICE-14",)
 
     def begin(self, request: Any) -> None:
         super().begin(request)

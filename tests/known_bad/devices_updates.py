@@ -1,6 +1,8 @@
-"""Trainers with one fault each: updates after a call that failed, and of several groups of parameters (chapter 6)."""
+"""Trainers with one fault each: what calls leave behind, and several groups of parameters (chapter 6)."""
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 
@@ -55,3 +57,47 @@ class ScalesTheFirstGroup(Trainer):
         group["lr"] *= times
         super().update()
         group["lr"] /= times
+
+
+class InfersFromOldCopies(Trainer):
+    """Replicas of inference are copied once, and keep their weights where the module's change. (No public report.)"""
+
+    clause, smallest = "DEVICE-14", "n2,w1,b1,p2,e2,device,with=infer+moved+all"
+
+    def begin(self, request: Any) -> None:
+        super().begin(request)
+        self.replicas = [self.module, *(copy.deepcopy(self.module) for _ in range(1, request.replication_factor))]
+
+    def run(self, arguments: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        if self.optimizer is not None:
+            return super().run(arguments)
+        self.module, *others = self.replicas
+        self.replicas = [*others, self.module]
+        return super().run(arguments)
+
+
+class CountsResultsOn(Trainer):
+    """Every second result is counted from call to call: after a call that failed it is another. (No public report.)"""
+
+    clause, smallest = "DEVICE-6", "n2,w1,b1,g2,device,with=failed+every"
+    counted = 0
+
+    def accumulations(self, parts: list[torch.Tensor], iteration: int) -> Iterator[list[list[torch.Tensor]]]:
+        for accumulated in super().accumulations(parts, iteration):
+            yield accumulated
+            self.counted += 1
+
+    def chosen(self, mode: str, results: list[Any]) -> list[Any]:
+        if mode != "every_n":
+            return super().chosen(mode, results)
+        numbered = enumerate(results, start=self.counted - len(results) + 1)
+        return [row for number, row in numbered if number % self.request.output_period == 0]
+
+
+class SharesWhatIsTrained(Trainer):
+    """Ranks get rank 0's weights, but for those that are frozen: these stay each rank's own. (No public report.)"""
+
+    clause, smallest = "DEVICE-10", "n1,w2,b1,device,with=frozen+apart"
+
+    def shared(self) -> Sequence[torch.nn.Parameter]:
+        return [parameter for parameter in super().shared() if parameter.requires_grad]

@@ -42,8 +42,12 @@ class Trainer(KnownBad):
             raise ValueError(f"gradient accumulation is {request.gradient_accumulation}, but inference has no gradient")
         # DEVICE-10
         if request.world_size > 1:
-            for parameter in self.module.parameters():
+            for parameter in self.shared():
                 distributed.broadcast(parameter.data, 0)
+
+    def shared(self) -> Sequence[torch.nn.Parameter]:
+        """What rank 0 gives to the others before the first update."""
+        return list(self.module.parameters())
 
     def __call__(self, *tensors: torch.Tensor) -> Any:
         request = self.request
@@ -104,7 +108,8 @@ class Trainer(KnownBad):
         if self.optimizer is None:
             return
         if self.request.world_size > 1:
-            self.reduce([parameter.grad for parameter in self.module.parameters()])
+            gradients = (parameter.grad for parameter in self.module.parameters())
+            self.reduce([gradient for gradient in gradients if gradient is not None])
         self.optimizer.step()
 
     def reduce(self, gradients: list[Any]) -> None:

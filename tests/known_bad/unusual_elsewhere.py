@@ -24,21 +24,22 @@ class AddsGradientsItself(Trainer):
 
     def begin_update(self) -> None:
         """Begin with none."""
-        self.sums = [torch.zeros_like(parameter) for parameter in self.module.parameters()]
+        self.trained = [parameter for parameter in self.module.parameters() if parameter.requires_grad]
+        self.sums = [torch.zeros_like(parameter) for parameter in self.trained]
 
     def run(self, arguments: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
         """One micro-batch."""
         if self.optimizer is None:
             return super().run(arguments)
         told, loss = self.module(*arguments)
-        found = torch.autograd.grad(loss / self.count(), list(self.module.parameters()), allow_unused=True)
+        found = torch.autograd.grad(loss / self.count(), self.trained, allow_unused=True)
         for total, gradient in zip(self.sums, found, strict=True):
             total += 0 if gradient is None else gradient
         return told.detach(), loss.detach()
 
     def update(self) -> None:
         """Put them where the optimizer looks."""
-        for parameter, total in zip(self.module.parameters(), self.sums, strict=True):
+        for parameter, total in zip(self.trained, self.sums, strict=True):
             parameter.grad = total
         super().update()
 

@@ -60,7 +60,7 @@ class Brittle:
     families = ("device",)
 
     __name__ = "brittle"
-    claims: ClassVar[dict[str, Any]] = {"device": ("training",)}
+    claims: ClassVar[dict[str, Any]] = {"device": ("training", "outputs")}
 
     @staticmethod
     def model(request: Any) -> Any:
@@ -77,10 +77,12 @@ class Brittle:
         return step
 
 
-def test_what_has_failed_may_refuse_to_go_on() -> None:
+@pytest.mark.parametrize(
+    "case", ["DEVICE-1-n2,w1,b1,g2,e2,device,with=failed", "DEVICE-6-n2,w1,b1,g2,e2,device,with=failed+every"]
+)
+def test_what_has_failed_may_refuse_to_go_on(case: str) -> None:
     """No clause says that a model is of use after an error of the user's module."""
-    case = parse_case("DEVICE-1-n2,w1,b1,g2,e2,device,with=failed")
-    assert {} == violated(judged(Brittle(), case=case))
+    assert {} == violated(judged(Brittle(), case=parse_case(case)))
 
 
 def test_a_claim_without_its_function_is_refused() -> None:
