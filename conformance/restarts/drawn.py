@@ -262,11 +262,13 @@ def _after_an_error(scenario: Scenario, shuffles: bool, claims: Claims) -> Itera
         if shuffles:
             yield simpler(failing, shuffle=True, samples=12, batch_size=3, epochs=3, seed=5)
         # In the first step of a rest, and in a later one.
-        yield simpler(scenario, conduct="save@1", fault=f"raise@{2 * place}", details="left")
-        if place == 1 and _may_have_workers(scenario.dataset, claims):
-            yield simpler(failing, num_workers=2)
-        if place == 1 and claims.asynchronous:
-            yield simpler(failing, asynchronous=True)
+        leaving = simpler(scenario, conduct="save@1", fault=f"raise@{2 * place}", details="left")
+        yield leaving
+        for each in (failing, leaving) if place == 1 else ():
+            if _may_have_workers(scenario.dataset, claims):
+                yield simpler(each, num_workers=2)
+            if claims.asynchronous:
+                yield simpler(each, asynchronous=True)
 
 
 def _plainly(scenario: Scenario, shuffles: bool, claims: Claims) -> Iterator[Scenario]:
