@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from tests.known_bad.correct import claim, what_can_be_read
 from tests.known_bad.resuming import STEADY, Stopping
+from tests.known_bad.resuming_rests import SkipsInEveryEpoch
 
 
 class CountsAStepBeforeItIsRead(Stopping):
@@ -42,20 +43,12 @@ class CountsNothingForWhatItSkips(Stopping):
         self.ended = True
 
 
-class SkipsAgainAfterAnError(Stopping):
+class SkipsAgainAfterAnError(SkipsInEveryEpoch):
     """Where to begin is forgotten when a rest has ended or was left, and not when it has failed. (No public report.)"""
 
     clause, smallest = "RESUME-2", "n2,w1,b1,keep,e2,raise@1,save@1,with=left"
-    offset = 0
-
-    def load_state_dict(self, state: Any) -> None:
-        """Go on from there, until a rest is over."""
-        super().load_state_dict(state)
-        self.offset = self.skipped
-
-    def left(self, skipped: int) -> list[list[int]]:
-        """The steps behind the offset."""
-        return super().left(max(skipped, self.offset))
+    claims = Stopping.claims
+    report, related = "", ()
 
     def deliver(self, steps: list[list[int]]) -> Iterator[Any]:
         """Fetch each step; then, or when the loop is left, forget the offset."""
