@@ -6,12 +6,10 @@ processes, and only what shows there as well is reported.
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cached_property
 from math import inf
-from threading import Event
 from typing import Any
 
 from hypothesis.errors import NoSuchExample
@@ -27,6 +25,7 @@ from conformance.trial.family import FAMILIES, Family, observe
 from conformance.trial.progress import Progress, Shows, nothing
 from conformance.trial.replay import family_clauses, replay, verdict_of
 from conformance.trial.result import Case, Result
+from conformance.trial.side_by_side import SideBySide
 from conformance.trial.tiers import Tier
 from conformance.trial.unowned import unowned_failure
 
@@ -37,11 +36,6 @@ _TOLERATED_HANGS = 6
 _TOLERATED_HANGS_OF_EACH = 2
 # Cases that are run again in new processes until one of them fails there too.
 _CONFIRMATIONS = 4
-
-# Workers that take long to start, so that only a few cases are tried, start in so many lanes at a time.
-_STARTING = 2
-# What a lane finds out of the scenarios that it was given.
-_Share = Future[dict[Scenario, Trace]]
 
 
 class Campaign:
@@ -76,8 +70,7 @@ class Campaign:
         self._hung: set[Scenario] = set()
         self._again: dict[Scenario, Trace] = {}
         self._unowned: dict[Scenario, str] = {}
-        self._begun: list[_Share] = []
-        self._is_given_up = Event()
+        self.aside = SideBySide(fleet, lambda lane, scenario: self.observed(lane, scenario), self._is_over)
 
     @property
     def scenarios(self) -> frozenset[Scenario]:
@@ -105,7 +98,8 @@ class Campaign:
             return result, violated
         tried = self._chosen
         result.is_short = self._is_short
-        with closing(self._each_with_its_trace()) as each_of_them:
+        self.begin()
+        with closing(self.aside.each(tried, self._is_short)) as each_of_them:
             for at, (scenario, trace) in enumerate(each_of_them):
                 self.shows(Progress(self.family.name, at, len(tried), len(self._hung), len(violated)))
                 verdicts = self._verdicts_if_tried(scenario, trace)
@@ -133,9 +127,8 @@ class Campaign:
 
     def begin(self) -> None:
         """Begin those that wait long, so that they wait beside what comes before this family. Once is enough."""
-        if self.clauses and not self._begun:
-            long = [each for each in self._chosen if each.waits > 1]
-            self._begun = self._given(self.fleet.patient[: _STARTING if self._is_short else None], long)
+        if self.clauses:
+            self.aside.begin(self._chosen, self._is_short)
 
     @cached_property
     def _found(self) -> list[Scenario]:
@@ -248,39 +241,6 @@ class Campaign:
         assert self.family.drawn is not None
         drawn = self.family.drawn(self.claims)
         return drawn.map(self._within) if self.claims.without else drawn
-
-    def _each_with_its_trace(self) -> Generator[tuple[Scenario, Trace | None]]:
-        """Each scenario, and its trace if it was run in another lane than ours: those that wait are, side by side.
-
-        They run while the others are judged, which come first. Which lane runs what, and in which order, is the same
-        every time.
-        """
-        self.begin()
-        scenarios = self._chosen
-        short = [each for each in scenarios if each.waits == 1]
-        running = self._begun + self._given(self.fleet.lanes[1 : _STARTING if self._is_short else None], short)
-        try:
-            yield from ((scenario, None) for scenario in scenarios if not scenario.waits)
-            traces = {scenario: trace for share in running for scenario, trace in share.result().items()}
-        finally:
-            self._is_given_up.set()
-        yield from ((scenario, traces.get(scenario)) for scenario in scenarios if scenario.waits)
-
-    def _given(self, lanes: Sequence[Lane], scenarios: Sequence[Scenario]) -> list[_Share]:
-        """What the lanes will find out of these scenarios, each in its own time."""
-        shares = [scenarios[at :: len(lanes)] for at in range(len(lanes))]
-        return [lane.later(self._run_ahead, lane, share) for lane, share in zip(lanes, shares, strict=True)]
-
-    def _run_ahead(self, lane: Lane, scenarios: Sequence[Scenario]) -> dict[Scenario, Trace]:
-        """Run scenarios in a lane, one after the other; after a hang no more."""
-        traces: dict[Scenario, Trace] = {}
-        with suppress(TimeIsOver):
-            for scenario in scenarios:
-                is_given_up = self._is_given_up.is_set() or self.fleet.is_closing.is_set() or self._is_over()
-                if is_given_up or any(trace.hung for trace in traces.values()):
-                    break
-                traces[scenario] = self.observed(lane, scenario)
-        return traces
 
     def _judge(self, scenario: Scenario, trace: Trace | None = None) -> dict[str, Verdict]:
         if scenario not in self._verdicts:

@@ -224,8 +224,9 @@ def test_what_waits_is_run_in_other_lanes() -> None:
     slow, plain = Scenario(3, fault="slow@0"), Scenario(3)
     with campaign(plain_loader.load, family="workers") as waiting:
         waiting.observed = observed  # type: ignore[method-assign]
-        waiting._found = waiting._chosen = [*comes_and_goes, slow, plain]
-        traces = list(waiting._each_with_its_trace())
+        scenarios = [*comes_and_goes, slow, plain]
+        waiting.aside.begin(scenarios, starts_slowly=False)
+        traces = list(waiting.aside.each(scenarios, starts_slowly=False))
     assert [plain, *comes_and_goes, slow] == [scenario for scenario, _ in traces]
     assert [plain] == [scenario for scenario, trace in traces if trace is None]
     assert [comes_and_goes[0].code, comes_and_goes[3].code] == [code for lane, code in ran if lane == 1]
@@ -253,7 +254,7 @@ def test_a_fleet_that_closes_waits_for_no_hang() -> None:
     """A lane that waits for an answer gives up once the run is over, however long its patience is."""
     with campaign(hostile_loaders.hangs, "workers", patience=3600.0) as hanging:
         hanging.begin()
-    assert [{}] * len(hanging.fleet.patient) == [share.result(timeout=0) for share in hanging._begun]
+    assert [{}] * len(hanging.fleet.patient) == [share.result(timeout=0) for share in hanging.aside.begun]
 
 
 def test_a_fleet_that_closes_begins_nothing_more() -> None:
@@ -261,4 +262,4 @@ def test_a_fleet_that_closes_begins_nothing_more() -> None:
     with campaign(plain_loader.load, family="workers") as waiting:
         waiting.fleet.is_closing.set()
         waiting.begin()
-        assert [{}] * len(waiting.fleet.patient) == [share.result() for share in waiting._begun]
+        assert [{}] * len(waiting.fleet.patient) == [share.result() for share in waiting.aside.begun]
