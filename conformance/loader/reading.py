@@ -64,7 +64,7 @@ class Reader:
             return False
         going.steps.append(self.indices(batch, going.number) if self.decodes else ())
         if self.keep_batches:
-            going.batches.append(self._as_kept(batch, len(going.batches)))
+            going.batches.append(_as_kept(batch, len(going.batches), is_decoded=self.decode is not None))
         going.delivered += max(1, len(going.steps[-1]))
         steps = len(going.steps)
         if steps == 1 and self.when_held is not None:
@@ -114,15 +114,6 @@ class Reader:
         if not hasattr(self.loader, name):
             raise Stopped("unusable", name, f"the loader has no {name}()")
         return called(name, None, lambda: getattr(self.loader, name)(*arguments))
-
-    def _as_kept(self, batch: Any, at: int) -> Any:
-        """The batch; of every second array or tensor all of it as a slice, which shares its memory and is no batch."""
-        if at % 2 == 0 or getattr(batch, "ndim", 0) == 0:
-            return batch
-        if isinstance(batch, np.ndarray) and self.decode is None:
-            # Also one of a class of its own is an array to whoever takes a part of it.
-            return np.asarray(batch)[:]
-        return batch[:] if type(batch).__module__ in ("numpy", "torch") else batch
 
     def decoded(self, batch: Any) -> Any:
         """The batch, or the samples that the adapter finds in it."""
@@ -265,6 +256,19 @@ def look_again(reader: Reader, passes: list[Pass], remarks: Remarks, buffer: Cal
             if now != first and not has_remark(remarks, "changed") and not _handed_on(reader.decoded(batch), buffer()):
                 told = f"epoch {going.number}, step {at}: {step_text(first)} became {step_text(now)}"
                 remarks.append(("changed", told))
+
+
+def _as_kept(batch: Any, at: int, is_decoded: bool = False) -> Any:
+    """The batch; of every second array or tensor all of it as a slice, which shares its memory and is no batch.
+
+    `is_decoded`: the adapter decodes its batches, and may need them to be of a class of its own.
+    """
+    if at % 2 == 0 or getattr(batch, "ndim", 0) == 0:
+        return batch
+    if isinstance(batch, np.ndarray) and not is_decoded:
+        # Also one of a class of its own is an array to whoever takes a part of it.
+        return np.asarray(batch)[:]
+    return batch[:] if type(batch).__module__ in ("numpy", "torch") else batch
 
 
 def _handed_on(batch: Any, buffer: Any) -> bool:

@@ -208,12 +208,12 @@ class TrainsACopy(Trainer):
     """The user's module stays as it was: a copy of it is trained. (No public report.)"""
 
     clause, smallest = "DEVICE-11", "n1,w1,b1,device"
-    related = ("DEVICE-14",)
 
     def begin(self, request: Any) -> None:
         super().begin(request)
-        # Together, so that the copied optimizer holds the copied weights.
-        self.module, self.optimizer = copy.deepcopy((self.module, self.optimizer))
+        if self.optimizer is not None:
+            # Together, so that the copied optimizer holds the copied weights.
+            self.module, self.optimizer = copy.deepcopy((self.module, self.optimizer))
 
 
 class ScalesInPlace(Trainer):
