@@ -98,8 +98,10 @@ def _asked(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def failing(given: dict[str, Any]) -> int:
-    """The index of the instance that fails."""
+    """The index of the instance that fails, or -1."""
     does = given["does"]
+    if not {"fails", "killed"} & set(does):
+        return -1
     return 1 if "second" in does else int(given["instances"]) - 1
 
 
@@ -107,16 +109,15 @@ def _exit_when_told(given: dict[str, Any], told: dict[str, Any]) -> None:
     """From now on exit at SIGTERM with a code of its own, as what writes a checkpoint does, unless this one fails."""
     place = told.get("who", {}).get("instance", 0)
     code = OWN_CODES[place > failing(given)] if "own" in given["does"] else 0
-    if place != failing(given) or not {"fails", "killed"} & set(given["does"]):
+    if place != failing(given):
         signal.signal(signal.SIGTERM, lambda number, frame: os._exit(code))
 
 
 def _until_ended(folder: Path, given: dict[str, Any], told: dict[str, Any]) -> int:
     """Fail once all instances run, if that is this one's part; the others wait to be ended, or have ended."""
     does = given["does"]
-    fails = {"fails", "killed"} & set(does)
     event = folder / EVENT
-    if fails and told.get("who", {}).get("instance") == failing(given):
+    if told.get("who", {}).get("instance") == failing(given):
         wait_for(lambda: len(list(folder.glob("told-*.json"))) >= given["instances"])
         if "done" in does:
             wait_for(lambda: _running(folder) == 1)

@@ -128,6 +128,11 @@ class Lasting(Pool):
             while True:
                 super().work(pickle.loads(line.recv_bytes()), number, line)
 
+    def fill(self, crew: list[Worker], plan: list[list[int]]) -> None:
+        """Start the workers that it lacks."""
+        while len(crew) < self.request.num_workers:
+            crew.append(self.start(plan, len(crew), crew))
+
     def living(self, crew: list[Worker]) -> list[Worker]:
         """The workers that are told."""
         return crew
@@ -140,8 +145,7 @@ class Lasting(Pool):
         # Whoever comes while they are at work gets others.
         crew, self.crew = self.crew, []
         self.crews.append(crew)
-        while len(crew) < self.request.num_workers:
-            crew.append(self.start(plan, len(crew), crew))
+        self.fill(crew, plan)
         told, ended = self.living(crew), False
         try:
             for worker in told:
@@ -169,9 +173,8 @@ class RelievesItsWorkers(Lasting, BadPool):
         plan = self.plan()
         if self.done >= 1000:
             self.end(crew)
-            crew[:] = []
-            while len(crew) < self.request.num_workers:
-                crew.append(self.start(plan, len(crew), crew))
+            crew.clear()
+            self.fill(crew, plan)
         self.done += len(plan)
         return crew
 
