@@ -1,6 +1,5 @@
 """How a loader of samples that are no numbers is read: decides what is held against what the dataset gave."""
 
-import gc
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any
 
 from conformance.loader import datasets, leaks, samples
 from conformance.loader.reading import Pass, Reader
+from conformance.processes import freed
 from conformance.processes.calls import Remarks, Stopped
 
 
@@ -44,6 +44,8 @@ def watch_memory(
     """
     # What len() costs is asked of the samples alone.
     light = replace(reader, decodes=False, measures=kind != "")
+    # Before there are workers, which are forked from here.
+    freed.give_back()
     for number in range(growth.warm):
         _read_lightly(light, _begun(light, kind, number, remarks), leaves_after)
     held, grown = [_held()], growth.most + 1
@@ -58,7 +60,7 @@ def watch_memory(
 
 
 def _held() -> int:
-    gc.collect()
+    freed.give_back()
     return leaks.resident_bytes()
 
 

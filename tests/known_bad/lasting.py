@@ -195,8 +195,6 @@ class KeepsTheRest(BadPool):
     """What fills no step under drop_last is kept, and never joined to anything."""
 
     claims, families = STREAM, SAMPLES
-    # What a process has freed before it was forked would be taken again, and nothing would grow.
-    spawned = True
     clause, smallest = "LEAK-5", "n31,w1,b16,drop,iterable,kind=large"
     report = "NVIDIA/DALI#2881"
 
@@ -212,8 +210,6 @@ class KeepsItsErrors(BadPool):
     """Each error is kept with its frames, which hold the samples of its step. (No public report.)"""
 
     claims, families = STREAM, SAMPLES
-    # What a process has freed before it was forked would be taken again, and nothing would grow.
-    spawned = True
     clause, smallest = "LEAK-5", "n16,w1,b16,keep,iterable,raise@15,kind=large,with=always"
 
     def __init__(self, request: Any) -> None:
