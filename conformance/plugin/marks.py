@@ -31,6 +31,7 @@ class SharedSession:
         if self._session is None:
             self._session = Session(self.source, self.spec or self.name, self.options)
             atexit.register(self._session.close)
+            self._session.look(CLAUSES.values())
         return self._session
 
     def owes(self, clause: Clause) -> bool:

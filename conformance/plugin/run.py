@@ -114,10 +114,15 @@ def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Begin what waits long in the clauses that will run. A worker of xdist doesn't know which it will be given."""
+    """Look at the claims that they rely on, and begin what waits long in the clauses that will run."""
     config = session.config
-    if SESSION in config.stash and getattr(config.option, "dist", "no") == "no" and not hasattr(config, "workerinput"):
-        config.stash[SESSION].begin(item.clause for item in session.items if isinstance(item, ClauseItem))
+    if SESSION not in config.stash:
+        return
+    clauses = [item.clause for item in session.items if isinstance(item, ClauseItem)]
+    config.stash[SESSION].look(clauses)
+    # A worker of xdist doesn't know which it will be given.
+    if getattr(config.option, "dist", "no") == "no" and not hasattr(config, "workerinput"):
+        config.stash[SESSION].begin(clauses)
 
 
 def _start(config: pytest.Config, controls: bool) -> None:

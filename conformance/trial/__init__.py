@@ -4,7 +4,7 @@
         |
     processes/   two zygotes import the adapter, each with a hash seed of its own; members are forked from them
         |
-    Session      smoke first, then known failures, then a campaign for each family whose clauses are asked for
+    Session      smoke first, then what others rely on, known failures, and a campaign for each family asked for
         |
     Campaign     tried -> observed -> judged -> made smaller -> confirmed in new processes
         |
@@ -12,6 +12,10 @@
 
 **Smoke.** One fixed, tiny case tests the adapter: does it load, yield, decode? If not, every clause is INVALID with a
 sentence that says what to fix, and nothing else runs: an adapter that is wrong says nothing about its loader.
+
+**What others rely on.** A loader whose steps come as its workers finish them keeps or breaks every clause about order
+by chance. So one case that leaves nothing to chance is tried before all others (`Family.refutes`). If the claim falls
+there, its clause accuses in that case, and the others judge as if it had not been made (`refuted.py`).
 
 **A family** is a kind of scenario: what is drawn, how a code is read back, which runs a scenario means, how it is made
 smaller (`family.py`). The wings have them: `epochs/`, `workers/`, `ahead/`, `device/`, `launch/`, `pipelines/`,

@@ -19,6 +19,18 @@ def _as_it_is(scenario: S, violates: Violates[S]) -> S:
 
 
 @dataclass(frozen=True)
+class Refutation(Generic[S]):
+    """A claim that is not kept, in a case that chance has no part in.
+
+    Everything but the clause that says so is judged with the claims `instead`; `why` is told in the report.
+    """
+
+    scenario: S
+    instead: Mapping[str, Any]
+    why: str
+
+
+@dataclass(frozen=True)
 class Family(Generic[S]):
     """How one kind of scenario is drawn, read back, run and made smaller, and what is said of it.
 
@@ -33,7 +45,9 @@ class Family(Generic[S]):
     `may_fail`: whether an error is allowed, whatever the clauses say, because something was to fail or the request
     can't be met. `may_hang`: whether it may take longer than anybody waits. To die is never allowed.
 
-    `few`: those of the scenarios that are tried, where each takes long with this implementation; all of them else.
+    `refutes`: for a clause, the look at a loader that is taken before anything is judged, where a claim that is not
+    kept would make chance of what other clauses say. `few`: those of the scenarios that are tried, where each takes
+    long with this implementation; all of them else.
     `within`: the nearest scenario that a loader of these claims can be asked for (`Claims.without`), if there is one.
     `assumed`: what a loader whose author claims nothing is taken to claim, after a look at what it does.
     `smoke`: why the adapter can't be used, or "", before anything is judged. `notes`: what a reader of the report must
@@ -54,6 +68,7 @@ class Family(Generic[S]):
     of_failed_runs: tuple[str, ...] = ()
     may_fail: Callable[[S, Claims], bool] = lambda scenario, claims: False
     may_hang: Callable[[S], bool] = lambda scenario: False
+    refutes: Mapping[str, Callable[[Lane, Claims], Refutation[S] | None]] = field(default_factory=dict)
     few: Callable[[Lane, Tier, Sequence[S]], Sequence[S]] = lambda lane, tier, scenarios: scenarios
     within: Callable[[S, Claims], S | None] = lambda scenario, claims: scenario
     assumed: Callable[[Lane, Claims], Mapping[str, Any]] = lambda lane, claims: {}

@@ -24,6 +24,7 @@ from conformance.trial.family import FAMILIES
 from conformance.trial.known import Known, parse_known
 from conformance.trial.outcome import KnownCase, Outcome, Report
 from conformance.trial.progress import Shows, nothing
+from conformance.trial.refuted import Refuted, look
 from conformance.trial.replay import family_clauses, replay
 from conformance.trial.result import Result, joined
 from conformance.trial.tiers import TIERS, Tier
@@ -81,6 +82,7 @@ class Session:
             self.invalid = self._open() or self._smoke()
             if self.origin.shape is not None and not self.invalid:
                 self.claims = self._assumed()
+            self.refuted = Refuted(self.claims, self.claims)
             self.exit_code = EXIT_INVALID
             # The clause in whose judging the run came to its end before its time, if it did.
             self.ended_by = ""
@@ -130,15 +132,24 @@ class Session:
             self.claims = replace(self.claims, **family.assumed(lane, self.claims))
         return self.claims
 
+    def look(self, clauses: Iterable[Clause]) -> None:
+        """Look at the claims that others of these clauses rely on. Before any is judged, and not for a single case."""
+        # What ends the run ends it at a clause, which asks again.
+        with suppress(TimeIsOver, AdapterError, SuiteError):
+            if not self.invalid and not self.options.case:
+                self.refuted = look(self.fleet, self.claims, filter(self._owes, clauses))
+
     def begin(self, clauses: Iterable[Clause]) -> None:
         """Begin what waits long, of all that these clauses need: it waits while the rest is judged."""
         if self.invalid or self.options.case:
             return
-        owed = [clause for clause in clauses if clause.id not in self.fleet.beyond and clause.applies(self.claims)]
+        owed = filter(self._owes, clauses)
         for family in dict.fromkeys(family for clause in owed for family in clause.families):
-            # What ends the run ends it at a clause, which asks again.
             with suppress(TimeIsOver, AdapterError, SuiteError):
                 self._campaign(family).begin()
+
+    def _owes(self, clause: Clause) -> bool:
+        return clause.id not in self.fleet.beyond and clause.applies(self.refuted.claims_for(clause.id))
 
     def outcome(self, clause: Clause) -> Outcome:
         """The outcome of one clause; the first of a family runs that family's campaign."""
@@ -150,6 +161,8 @@ class Session:
             return replace(blank, note=self.fleet.beyond[clause.id])
         if not clause.applies(self.claims):
             return blank
+        if not clause.applies(self.refuted.claims_for(clause.id)):
+            return replace(blank, note=self.refuted.why)
         try:
             return self._outcome(clause, blank)
         except TimeIsOver:
@@ -171,7 +184,7 @@ class Session:
             return replace(blank, status="INVALID", note=stale)
         result = self._result(clause.family)
         for family in clause.also:
-            if family_clauses(family, self.claims):
+            if family_clauses(family, self.refuted.judged):
                 result = joined(result, self._result(family))
         return self._judged(clause, result, blank)
 
@@ -184,6 +197,7 @@ class Session:
         chosen = sorted(clauses or CLAUSES.values(), key=lambda clause: clause.number)
         if self.options.case:
             chosen = [CLAUSES[self.options.case[0]]]
+        self.look(chosen)
         self.begin(chosen)
         return self.report_of([self.outcome(clause) for clause in chosen])
 
@@ -216,7 +230,7 @@ class Session:
     def _campaign(self, family: str) -> Campaign:
         if family not in self._campaigns:
             self._campaigns[family] = Campaign(
-                self.fleet, self.claims, family, self.tier, self.options.seed, left=self._left, shows=self.shows
+                self.fleet, self.refuted.judged, family, self.tier, self.options.seed, left=self._left, shows=self.shows
             )
         return self._campaigns[family]
 
@@ -240,7 +254,7 @@ class Session:
             if known.race:
                 kinds.add(known.race)
                 continue
-            case, _ = replay(self.fleet, self.claims, clause, known.scenario)
+            case, _ = replay(self.fleet, self.refuted.claims_for(clause.id), clause, known.scenario)
             if case is None and known.perhaps:
                 continue
             if case is None:
@@ -296,6 +310,9 @@ class Session:
         exercised = result.exercised[clause.id]
         known = self._known_cases.get(clause.id, ())
         outcome = replace(blank, exercised=exercised, case=result.cases.get(clause.id), known=known)
+        refuted = self.refuted.case_of(clause.id, self._known_kinds.get(clause.id, frozenset()))
+        if refuted:
+            return replace(outcome, case=refuted, status="VIOLATED", note=self.refuted.why)
         if outcome.case is not None:
             return replace(outcome, status="VIOLATED", note=UNSHRUNK if clause.id in result.unshrunk else "")
         if clause.id in result.too_late:

@@ -5,7 +5,7 @@ from conformance.loader.scenario import from_code, may_fail, within
 from conformance.loader.simpler import simplified
 from conformance.loader.starting import few
 from conformance.trial.family import Family
-from conformance.workers import drawn, judges, judges_hooks, judges_iterable, judges_life
+from conformance.workers import drawn, judges, judges_hooks, judges_iterable, judges_life, overtaking
 
 CHAPTERS = ("WORK",)
 # Imported, so that they register their clauses.
@@ -24,6 +24,7 @@ FAMILIES = (
         of_failed_runs=("WORK-1",),
         may_fail=may_fail,
         within=within,
+        refutes={"ORDER-8": overtaking.refuted},
         few=few,
     ),
     Family(

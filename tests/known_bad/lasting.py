@@ -40,13 +40,15 @@ class TakesWhoIsReady(BadPool):
     """The step of whichever worker is ready first comes first, once the one whose turn it is takes long."""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "ORDER-8", "n4,w1,b1,keep,k2,slow@2,workers"
+    clause, smallest = "ORDER-8", "n3,w1,b1,keep,k2,slow@0,workers"
     report = "ray-project/ray#58658"
+    turn_seconds = 0.3
 
     def in_turn(self, crew: list[Worker]) -> Iterator[Any]:
         waiting = list(crew)
         while waiting:
-            ready = wait([worker.line for worker in waiting[:1]], 0.3) or wait([worker.line for worker in waiting])
+            lines = [worker.line for worker in waiting]
+            ready = wait(lines[:1], self.turn_seconds) or wait(lines)
             worker = next(each for each in waiting if each.line is ready[0])
             waiting.remove(worker)
             kind, value = self.receive(worker)
@@ -55,6 +57,13 @@ class TakesWhoIsReady(BadPool):
             if kind == "batch":
                 yield value
                 waiting.append(worker)
+
+
+class TakesWhatIsThere(TakesWhoIsReady):
+    """A step comes as soon as any worker has one, as from imap_unordered where imap was meant. (No public report.)"""
+
+    report = ""
+    turn_seconds = 0.0
 
 
 # --- memory that is used again --------------------------------------------------------------------------------------

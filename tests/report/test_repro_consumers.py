@@ -40,21 +40,25 @@ def case_of(fault: Fault) -> Case:
     return Case(fault.clause, scenario, finding, Trace(scenario, ()))
 
 
+def script_of(fault: Fault) -> Path:
+    """The script of the fault's case, in this folder."""
+    return repro.write(case_of(fault), "mine.py", claims=parse_claims(fault.all_claims), patience=PATIENCE)
+
+
 @pytest.mark.parametrize(
     "fault", deep_but_one_of_each(lambda fault: fault.clause, FAULTS, lambda fault: f"{fault.clause}-{fault.case}")
 )
 def test_a_script_tells_the_fault_from_its_mend(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The script exits 1 on the faulty adapter, and 0 once the same file is mended."""
     monkeypatch.chdir(tmp_path)
-    # The grace is for busy machines and large frameworks, and would be waited for in full at each leak.
-    monkeypatch.setattr(facts, "GRACE", 0.2)
-    monkeypatch.setattr(facts, "SHORT_GRACE", 0.2)
     adapter = fault.write(tmp_path / "mine.py")
-    path = repro.write(case_of(fault), "mine.py", claims=parse_claims(fault.all_claims), patience=PATIENCE)
-
-    faulty = run(path, tmp_path)
+    with monkeypatch.context() as hasty:
+        # The grace is for busy machines and large frameworks, and is waited for in full at each leak.
+        hasty.setattr(facts, "GRACE", 0.2)
+        hasty.setattr(facts, "SHORT_GRACE", 0.2)
+        faulty = run(script_of(fault), tmp_path)
     fault.write(adapter, mended=True)
-    mended = run(path, tmp_path)
+    mended = run(script_of(fault), tmp_path)
 
     assert (1, 0) == (faulty.returncode, mended.returncode), faulty.stdout + faulty.stderr + mended.stderr
     assert "still violated: " in faulty.stdout.splitlines()[-1]
