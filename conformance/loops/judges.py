@@ -179,10 +179,13 @@ def _validated_at(lives: list[RankRun]) -> set[int]:
 
 def _goes_on(scenario: LoopScenario, claims: Claims, made: list[list[tuple[float, ...]]]) -> Iterator[Finding]:
     """The lives that make a step after the one in which they are stopped."""
-    # A second stop in the step that a first one has let it finish comes too late for it.
-    stops = scenario.stops[: None if scenario.again >= scenario.accumulation else 1]
-    for life, stop in enumerate(stops[: len(made)]):
-        most, steps = scenario.steps_until(stop, claims.loop == "step"), sum(map(len, made[: life + 1]))
+    steps = 0
+    for life, stop in enumerate(scenario.stops[: len(made)]):
+        most = scenario.steps_until(stop, claims.loop == "step")
+        if life and scenario.again < scenario.accumulation:
+            # This stop may be one that the step has passed which was finished at the stop before.
+            most = max(most, steps + 1)
+        steps += len(made[life])
         if steps > most:
             expected = f"{count(most, 'step')} at most, for it is stopped after {count(stop, 'micro-batch')}"
             why = "what is done after the stop is not in its state, or nobody waits for it"

@@ -31,16 +31,20 @@ def _endless(claims: Claims) -> bool:
     return claims.is_endless
 
 
+def gives_nothing(scenario: Scenario) -> bool:
+    """Whether a pass gives no sample to a rank, or under drop_last no step: that rank has nothing to go on with."""
+    least = scenario.combined_batch * scenario.world_size if scenario.drop_last else scenario.world_size
+    return scenario.samples < least
+
+
 @clause("ENDLESS-1", family="endless", dataset="any", applies=_endless, floor=20, endless=True)
 def goes_on(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """Every rank has a next step, as long as anybody asks; a step is full unless a pass ends with it."""
     if scenario.samples < max(1, claims.least_samples(scenario.world_size, scenario.combined_batch)):
         return None
+    nothing = gives_nothing(scenario)
     if trace.main.failed:
-        return ends(trace.main, ())
-    # Where a pass gives no sample to a rank, or under drop_last no step, that rank has nothing to go on with.
-    least = scenario.combined_batch * scenario.world_size if scenario.drop_last else scenario.world_size
-    nothing = scenario.samples < least
+        return ends(trace.main, ("raised",) if nothing else ()) or None
     epochs, steps = trace.main.epoch(0), steps_to_read(scenario)
     for rank, epoch in enumerate(epochs):
         if len(epoch.steps) < steps and not nothing:

@@ -89,6 +89,21 @@ class FillsEachPass(Passes):
         return super().shard(order if self.request.drop_last else padded(order, len(order) + -len(order) % whole))
 
 
+class RefusesToRunEmpty(Passes):
+    """A rank for which a pass has nothing refuses to begin, and does not go round for ever."""
+
+    claims: ClassVar[dict[str, Any]] = claim(ENDLESS, when_dropping="drop", when_keeping="drop")
+
+    def policy(self) -> str:
+        """Which policy is kept."""
+        return "drop"
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.steps():
+            raise ValueError(f"{len(self.request.dataset)} samples leave rank {self.request.rank} without a step")
+        return super().__iter__()
+
+
 class EndsAfterTwoPasses(Passes, KnownBad):
     """After two passes the iterator ends."""
 
@@ -180,4 +195,4 @@ class CountsStepsOfAllPasses(Passes, KnownBad):
 
 
 CORRECT_ENDLESS: tuple[type[Correct], ...] = (Passes, OneStream)
-UNUSUAL_ENDLESS: tuple[type[Correct], ...] = (OneStreamOfSteps, FillsEachPass)
+UNUSUAL_ENDLESS: tuple[type[Correct], ...] = (OneStreamOfSteps, FillsEachPass, RefusesToRunEmpty)

@@ -1,4 +1,4 @@
-"""Training loops that are stopped and resumed (chapter 12): two that go on as if nothing had been, and others."""
+"""Training loops that are stopped and resumed (chapter 12): three that go on as if nothing had been, and others."""
 
 from itertools import islice
 from typing import Any, ClassVar
@@ -76,7 +76,23 @@ class BeginsTheStepAgain(SavesHalfAStep):
         return {**super().state(), "at": (self.epoch, self.taken - rest, self.before), "gradient": None}
 
 
-CORRECT_STOPPED_LOOPS: tuple[type[Correct], ...] = (SavesHalfAStep, BeginsTheStepAgain)
+class FinishesItsStep(SavesHalfAStep):
+    """A correct loop that finishes the step under way, after which the next stop may lie behind it."""
+
+    def is_to_stop(self) -> bool:
+        """Whether a step is finished, and as many micro-batches were trained on as were asked for, or more."""
+        return self.has_finished() and self.asked.stop_after is not None and self.trained() >= self.asked.stop_after
+
+    def has_finished(self) -> bool:
+        """Whether no step is under way."""
+        return self.taken % self.asked.accumulation == 0 or self.taken == len(self.asked.loader)
+
+    def trained(self) -> int:
+        """The micro-batches of the job so far."""
+        return self.before + self.taken
+
+
+CORRECT_STOPPED_LOOPS: tuple[type[Correct], ...] = (SavesHalfAStep, BeginsTheStepAgain, FinishesItsStep)
 
 
 class BadStoppedLoop(SavesHalfAStep, KnownBad):
@@ -191,6 +207,18 @@ class AsksAtTheEndOfTheEpoch(BadStoppedLoop):
     def is_to_stop(self) -> bool:
         asked = self.asked.stop_after
         return asked is not None and self.taken == len(self.asked.loader) and self.before + self.taken >= asked
+
+
+class StopsAtTheVeryNumber(FinishesItsStep, KnownBad):
+    """It stops once a count meets the number, which a step that was finished before has passed. (No public report.)"""
+
+    clause = "LOOP-7"
+    smallest = "n5,b1,g2,loop,stopped@1,again@1"
+    has_met = False
+
+    def is_to_stop(self) -> bool:
+        self.has_met = self.has_met or self.trained() == self.asked.stop_after
+        return self.has_met and self.has_finished()
 
 
 class SkipsTheValidationAtAStop(BadStoppedLoop):
