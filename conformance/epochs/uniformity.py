@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from itertools import combinations, pairwise, permutations
 from math import exp, factorial, log, log1p
 
+import numpy as np
+
 from conformance.contract import Claims
 from conformance.epochs.chances import (
     FEW_CELLS,
@@ -31,7 +33,7 @@ _COUNTED = 6  # datasets up to this size: every permutation is counted, if there
 _FEW = 4  # up to this size, nothing but that
 _LEAST_IN_A_CELL = 2.0
 _BLOCKS = 4
-_LARGE = 1000  # from this size on, ascents are counted
+_LARGE = 1000  # from this size on, ascents are counted; of a larger step, so many samples are looked at closely
 _PARTS = 16  # of a large dataset whose first steps are read
 _CELLS = (64, 1024, 16_384)  # the same in smaller parts, of which some are reached
 
@@ -65,10 +67,11 @@ def uniform(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 
 def _judged_by_its_head(scenario: Scenario, trace: Trace, orders: list[tuple[int, ...]]) -> Verdict:
     """The first step of a large dataset has samples from everywhere, and few that follow each other."""
+    line = _ascending(orders, min(map(len, orders)))
+    orders = [order[:_LARGE] for order in orders]
     head = [index for order in orders for index in order]
     followed = sum(1 for order in orders for one, other in pairwise(order) if other == one + 1)
-    line = ""
-    if followed and more_than_chance(followed, len(head) / scenario.samples):
+    if not line and followed and more_than_chance(followed, len(head) / scenario.samples):
         line = f"a sample is followed by its neighbour {followed} times in {len(head)}"
     parts = Counter(index * _PARTS // scenario.samples for index in head)
     for part in range(_PARTS):
@@ -131,11 +134,8 @@ def _badly_mixed(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
     # In a uniform order about one sample is followed by its neighbour, as rarely more as by Poisson's law.
     if more_than_chance(followed, len(orders)):
         return "neighbours-stay-together", f"a sample is followed by its neighbour {followed} times, not {len(orders)}"
-    if size >= _LARGE:
-        ascents = sum(1 for order in orders for one, other in pairwise(order) if other > one)
-        if improbable_ascents(ascents, len(orders), size):
-            mean = f"expected {len(orders) * (size - 1) // 2:,}"
-            return "orders-stay", f"a sample is followed by a later one of the dataset {ascents:,} times, {mean}"
+    if line := _ascending(orders, size):
+        return "orders-stay", line
     block = size // _BLOCKS
     moves = Counter((order[at] // block, at // block) for order in orders for at in range(block * _BLOCKS))
     for came_from in range(_BLOCKS):
@@ -146,6 +146,15 @@ def _badly_mixed(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
                 expected = len(orders) * block * block / size
                 return "local-shuffle", f"{moved} samples went from {place}, expected {expected:.0f}"
     return None
+
+
+def _ascending(orders: list[tuple[int, ...]], size: int) -> str:
+    """How often a sample is followed by a later one, if that is no chance: equal keys keep the order of the dataset."""
+    ascents = sum(int(np.count_nonzero(np.diff(order[:size]) > 0)) for order in orders)
+    if size < _LARGE or not improbable_ascents(ascents, len(orders), size):
+        return ""
+    mean = f"expected {len(orders) * (size - 1) // 2:,}"
+    return f"a sample is followed by a later one of the dataset {ascents:,} times, {mean}"
 
 
 def _always_together(scenario: Scenario, trace: Trace) -> tuple[str, str] | None:

@@ -170,6 +170,10 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                 yield simpler(plain, samples=8, batch_size=3, shuffle=True, fault="raise@1", details="second")
             if not num_workers:
                 yield from _each_base_error(claims, simpler(plain, epochs=2), few)
+                if style == "map" and "collate_fn" in claims.hooks:
+                    # Whoever calls it may take some of these for a mistake of his own call.
+                    words = A_FEW_ERRORS if not few else ("type",)
+                    yield from (simpler(plain, epochs=2, fault="collate@3", details=word) for word in words)
             if claims.errors == "skip" and not few:
                 # In each place of a step, and of the last one.
                 yield from (simpler(plain, samples=6, batch_size=3, fault=f"raise@{place}") for place in range(6))
@@ -199,6 +203,9 @@ def _lives(claims: Claims, style: Style, tier: Tier) -> Iterator[Scenario]:
             yield _living(f"{one}+{other}", Scenario(6, batch_size=2, shuffle=shuffle, fault=fault, dataset=style))
     for word in ("left", "last", "begun"):
         yield _living("+".join([word] * 3), Scenario(5, batch_size=2, shuffle=shuffle, dataset=style))
+    if claims.asynchronous and tier.name != "quick":
+        # So many at once that those who read ahead for all of them have too few hands.
+        yield _living("+".join(["held"] * 5), Scenario(12, dataset=style, asynchronous=True))
     if tier.name != "quick":
         # More steps than are planned at a time: what an older iterator still has to plan is of its own epoch.
         yield _living("held", Scenario(300, shuffle=shuffle, dataset=style))

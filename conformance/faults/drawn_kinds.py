@@ -48,6 +48,10 @@ def _growing(claims: Claims, num_workers: int, style: Style) -> Iterator[Scenari
     persists = num_workers > 0 and may_persist(claims)
     if style == styles(claims)[0]:
         yield simpler(large, conduct="leave@3", persistent_workers=persists)
+    if claims.asynchronous and not num_workers and style == styles(claims)[0]:
+        # What is left has been read ahead.
+        size = 2 if "buffer_size" in claims.hooks else 0
+        yield simpler(large, samples=32, batch_size=8, conduct="leave@1", asynchronous=True, buffer_size=size)
     if not num_workers and style == styles(claims)[0]:
         yield simpler(large, samples=31, batch_size=16, drop_last=True)
     if not num_workers and claims.errors == "raise":

@@ -3,7 +3,7 @@
 from typing import Any
 
 from conformance.contract import AHEAD, Claims
-from conformance.loader.conducts import TIMEOUTS
+from conformance.loader.conducts import FOREIGN, TIMEOUTS
 from conformance.loader.scenario import REFUSED_VALUES, Scenario
 
 
@@ -46,6 +46,8 @@ def others_of(scenario: Scenario, claims: Claims) -> tuple[dict[str, Any], ...]:
         others.append(dict(drop_last=not scenario.drop_last))
     if scenario.shuffle:
         others.append(dict(seed=scenario.seed + 1))
+    # The same but for what its samples are.
+    others.append(dict(kind=FOREIGN))
     alone: dict[str, Any] = dict(num_workers=0, persistent_workers=False)
     # What is kept is kept by the first of them: each is that now and then.
     at = scenario.samples % len(others)

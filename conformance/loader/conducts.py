@@ -97,9 +97,11 @@ SLOW = ("slow", "long", "crawl")
 TIMEOUTS = {"hang": 1.0, "crawl": 3.0, "dawdle": 3.0}
 DAWDLES = 4.0  # seconds for which a consumer holds a step
 # What a sample is, if not a number.
-KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple", "named", "nested", "empty")
+KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple", "named", "nested", "empty", "absent")
 # Samples that are other ones in each epoch: what is written over what is held then shows.
 AGING_KINDS = ("aging",)
+# The samples of another dataset, of the same class and size.
+FOREIGN = "foreign"
 # Samples one of which, in the middle of the epoch, is unlike those before it.
 ODD_KINDS = ("dtype", "narrow", "wide", "longer", "finer", "counted")
 # Samples of 1 MiB, which are not looked at: what is done with steps that are large.

@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 
 FIRST_SAMPLE = 1000  # the value of sample 0
+FIRST_OF_ANOTHER = 2_000_000  # and of a dataset that holds other samples
 
 
 class MapDataset:
-    """A map-style dataset of `length` samples; sample i is the integer 1000 + i."""
+    """A map-style dataset of `length` samples; sample i is the integer 1000 + i, or `first` + i."""
 
-    def __init__(self, length: int) -> None:
-        self.length = length
+    def __init__(self, length: int, first: int = FIRST_SAMPLE) -> None:
+        self.length, self.first = length, first
 
     def __repr__(self) -> str:
         # The same in every process, whether reads are watched or not: a checkpoint may name its dataset by this.
-        return f"MapDataset({self.length})"
+        return f"MapDataset({self.length}{'' if self.first == FIRST_SAMPLE else f', {self.first}'})"
 
     def __len__(self) -> int:
         return self.length
@@ -29,7 +30,7 @@ class MapDataset:
         # Python's own sequence protocol: without the error, `for sample in dataset` would never end.
         if not -self.length <= index < self.length:
             raise IndexError(f"sample {index} of a dataset of {self.length}; valid are 0 to {self.length - 1}")
-        return FIRST_SAMPLE + int(index) % self.length
+        return self.first + int(index) % self.length
 
 
 class Undecodable(Exception):

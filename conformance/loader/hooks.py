@@ -75,3 +75,8 @@ class BreakingInitialiser:
         """Raise, or do nothing."""
         if worker == place_of(self.watch.fault) and self.watch.fires():
             raise broken(self.watch.error, self.watch.fault)
+
+
+def listed(samples: list[Any]) -> list[Any]:
+    """A collate function that gives a plain list."""
+    return list(samples)

@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast
 from conformance.contract import Implementation, Request
 from conformance.loader import kinds, probes, reading
 from conformance.loader.asked import arguments_of
-from conformance.loader.conducts import AGING_KINDS, BIG_KINDS, DAWDLES, ODD_KINDS
+from conformance.loader.conducts import AGING_KINDS, BIG_KINDS, DAWDLES, FOREIGN, ODD_KINDS
 from conformance.loader.drawing import Drawing
 from conformance.loader.leaks import watching_leaks
 from conformance.loader.reading import Reader
@@ -170,7 +170,7 @@ def _whole(going: Reading) -> None:
         reading.read_epochs(reader, numbers, going.epochs)
     elif scenario.kind in ODD_KINDS:
         kinds.read_odd(reader, scenario.kind, scenario.samples, numbers[0], going.remarks)
-    elif scenario.kind not in ("", "buffer", *AGING_KINDS, *BIG_KINDS):
+    elif scenario.kind not in ("", FOREIGN, "buffer", *AGING_KINDS, *BIG_KINDS):
         in_order = going.implementation.claims.in_order
         kinds.watch_types(reader, scenario.kind, scenario.samples, numbers, going.remarks, in_order)
     elif scenario.fault:
@@ -244,7 +244,7 @@ def _reader(going: Reading, loader: Any) -> Reader:
 def _read_other_loaders(implementation: Implementation, task: Task, workdir: str) -> None:
     """Two epochs of each of the loaders that are to be read before."""
     for changes in task.others:
-        other = simpler(task.scenario, **_PLAIN, **changes)
+        other = simpler(task.scenario, **{**_PLAIN, **changes})
         asked = replace(task, scenario=other, epochs=(0, 1), conducts="")
         # What such a loader does wrong is found by its own scenario.
         with suppress(Stopped):

@@ -7,6 +7,7 @@ from typing import Any
 from conformance.contract import Implementation, Request
 from conformance.loader import datasets, generators, hooks, probes, samplers
 from conformance.loader.asked import arguments_of, hooks_of
+from conformance.loader.conducts import FOREIGN
 from conformance.loader.scenario import Scenario
 from conformance.processes import calls
 from conformance.processes.calls import Stopped
@@ -54,14 +55,17 @@ def request_of(task: Task, workdir: str, watch: probes.Watch | None) -> Request:
         arguments[generators.HOOK] = generators.handed_over()
     if "batches" in scenario.words and scenario.saves:
         arguments["batch_sampler"] = samplers.SteadyBatches(scenario.samples)
+    if "collated" in scenario.words and scenario.saves:
+        arguments["collate_fn"] = hooks.listed
     if watch is None:
-        return Request(dataset=datasets.MapDataset(scenario.samples), workdir=folder, **arguments)
+        first = datasets.FIRST_OF_ANOTHER if scenario.kind == FOREIGN else datasets.FIRST_SAMPLE
+        return Request(dataset=datasets.MapDataset(scenario.samples, first), workdir=folder, **arguments)
     given = hooks_of(scenario, task.starting)
     if scenario.fault.startswith("collate"):
         given["collate_fn"] = hooks.BreakingCollate(watch)
     if scenario.fault.startswith("init"):
         given["worker_init_fn"] = hooks.BreakingInitialiser(watch)
-    if "collated" in scenario.words:
+    if "collated" in scenario.words and not scenario.saves:
         # What reads ahead may have room for numbers alone.
         given["collate_fn"] = hooks.NotingCollate(watch, stacks=scenario.asynchronous)
     if "strict" in scenario.words:

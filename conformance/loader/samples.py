@@ -104,6 +104,7 @@ _MAKERS: dict[str, Any] = {
     "named": lambda i: Pair(i, float(i)),
     "nested": lambda i: {"a": (i, {"b": f"sample {i}"}), "c": Pair(i, float(i))},
     "empty": lambda i: {"number": i, "dict": {}, "tuple": ()},
+    "absent": lambda i: None,
 }
 
 

@@ -11,6 +11,9 @@ def each_with_hooks(claims: Claims) -> Iterator[Scenario]:
     """A batch sampler whose lists differ in length, and a generator."""
     if "map" not in claims.datasets or not claims.in_order:
         return
+    if "collate_fn" in claims.hooks:
+        # In another process it has another address.
+        yield Scenario(7, batch_size=2, epochs=2, conduct="save@1", details="collated")
     if samplers.HOOKS["batches"] in claims.hooks:
         # Behind steps that are larger than micro-batches, and smaller.
         for batch_size, place in ((1, 1), (3, 2)):

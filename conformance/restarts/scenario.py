@@ -12,6 +12,7 @@ SAVE = {
     "inside": "loaded after set_epoch()",
     "broken": "the epoch before it left after a step",
     "batches": "of a batch sampler of the user's own",
+    "collated": "with a collate function of the user's own",
     "generator": "with a generator of the user's own",
     "failed": "when the next step had raised an error",
     "asked": "len() and repr() asked for before it, set_epoch() called once more after it",
@@ -19,6 +20,7 @@ SAVE = {
     "watched": "and after each later one",
     "held": "kept by the loader while it goes on",
     "shared": "given to two loaders",
+    "mended": "where no sample fails any more",
     "used": "loaded into the loader that gave it",
     "relayed": "taken again at once",
     "again": "taken again a step later",
@@ -59,6 +61,7 @@ ELASTIC = ("wider", "narrower", "staffed", "unstaffed")
 
 def resumed(scenario: Scenario) -> Scenario:
     """The request that resumes from the state which a scenario takes."""
+    scenario = simpler(scenario, fault="") if "mended" in scenario.words else scenario
     for word in scenario.words:
         if word in _OTHERS:
             scenario = simpler(scenario, **_OTHERS[word](scenario))

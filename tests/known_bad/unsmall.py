@@ -49,7 +49,7 @@ class ShufflesWindows(KnownBad):
     """A global shuffle is claimed, and of a large dataset one window of 65,536 samples after the other is shuffled."""
 
     claims = SHUFFLING
-    clause, smallest = "ORDER-12", "n1000003,w1,b1000,keep,shuffle,head"
+    clause, smallest = "ORDER-12", "n1000003,w1,b400000,keep,shuffle,head"
     report = "webdataset/webdataset#447"
 
     def shuffled(self, order: list[int], generator: Random) -> list[int]:
@@ -63,7 +63,7 @@ class MixesSomeBlocksAtATime(KnownBad):
     """Blocks of 1,024 samples of a large dataset come in any order, and 64 of them at a time are mixed."""
 
     claims = SHUFFLING
-    clause, smallest = "ORDER-12", "n1000003,w1,b1000,keep,shuffle,head"
+    clause, smallest = "ORDER-12", "n1000003,w1,b400000,keep,shuffle,head"
     report = "webdataset/webdataset#447"
 
     def shuffled(self, order: list[int], generator: Random) -> list[int]:

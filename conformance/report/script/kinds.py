@@ -104,6 +104,11 @@ def empty_sample(index: int) -> Any:
     return {"number": index, "dict": {}, "tuple": ()}
 
 
+def absent_sample(index: int) -> Any:
+    """None, and nothing beside it."""
+    return None
+
+
 def dtype_sample(index: int) -> Any:
     """Integers, and in the middle of the epoch a sample of fractions."""
     odd = sys.modules["numpy"].full((40, 30), 1000.5 + index)

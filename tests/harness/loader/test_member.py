@@ -15,6 +15,7 @@ import torch
 
 from conformance.contract import Claims, Implementation, parse_claims
 from conformance.loader.asked import others_of
+from conformance.loader.datasets import FIRST_OF_ANOTHER, FIRST_SAMPLE
 from conformance.loader.member import perform
 from conformance.loader.runs import PERFORMER
 from conformance.loader.scenario import Scenario
@@ -52,10 +53,10 @@ def test_what_comes_is_written_down(read: Read) -> None:
 
 def test_other_loaders_are_read_before_it(read: Read) -> None:
     """One that is other in everything, and one for each thing that may be kept; any is the first at some size."""
-    asked: list[tuple[int, int, int, bool, int]] = []
+    asked: list[tuple[int, int, int, bool, int, int]] = []
 
     def load(request: Any) -> Any:
-        fields = (request.world_size, request.batch_size, request.drop_last, request.seed)
+        fields = (request.world_size, request.batch_size, request.drop_last, request.seed, request.dataset[0])
         asked.append((len(request.dataset), *fields))
         if request.world_size > 1:
             raise ValueError("one rank only")
@@ -63,9 +64,16 @@ def test_other_loaders_are_read_before_it(read: Read) -> None:
 
     run = read(load, shuffle=True, others=others_of(Scenario(3, batch_size=2, shuffle=True), Claims()))
     assert (None, 1) == (run.failure, len(run.epochs))
-    before = [(7, 1, 2, False, 99), (3, 2, 2, False, 0), (3, 1, 3, False, 0), (3, 1, 2, True, 0), (3, 1, 2, False, 1)]
+    before = [
+        (7, 1, 2, False, 99, FIRST_SAMPLE),
+        (3, 2, 2, False, 0, FIRST_SAMPLE),
+        (3, 1, 3, False, 0, FIRST_SAMPLE),
+        (3, 1, 2, True, 0, FIRST_SAMPLE),
+        (3, 1, 2, False, 1, FIRST_SAMPLE),
+        (3, 1, 2, False, 0, FIRST_OF_ANOTHER),
+    ]
     # A refusal is no matter here.
-    assert [*before[3:], *before[:3], (3, 1, 2, False, 0)] == asked
+    assert [*before[3:], *before[:3], (3, 1, 2, False, 0, FIRST_SAMPLE)] == asked
 
 
 def test_a_loader_needs_no_length(read: Read) -> None:
