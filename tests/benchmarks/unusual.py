@@ -11,15 +11,8 @@ import time
 from typing import Any
 
 from conformance.trial.tiers import TIERS
-from tests.known_bad.unusual import UNUSUAL
-from tests.known_bad.unusual_elsewhere import UNUSUAL_ELSEWHERE
-from tests.known_bad.unusual_orders import UNUSUAL_ORDERS
-from tests.known_bad.unusual_reading import UNUSUAL_READING
-from tests.known_bad.unusual_starting import UNUSUAL_STARTING
-from tests.known_bad.unusual_streams import UNUSUAL_STREAMS
 from tests.museum.judged import judged
-
-ALL = (*UNUSUAL, *UNUSUAL_ORDERS, *UNUSUAL_READING, *UNUSUAL_STARTING, *UNUSUAL_STREAMS, *UNUSUAL_ELSEWHERE)
+from tests.museum.unusual import ALL_UNUSUAL
 
 
 def held_against(loader: type[Any], tier: str) -> list[str]:
@@ -35,7 +28,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("names", nargs="*", help="the loaders (default all)")
     given = parser.parse_args(words)
     accused = 0
-    for loader in [each for each in ALL if not given.names or each.__name__ in given.names]:
+    for loader in [each for each in ALL_UNUSUAL if not given.names or each.__name__ in given.names]:
         start = time.monotonic()
         told = held_against(loader, given.tier)
         accused += bool(told)

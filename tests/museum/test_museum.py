@@ -9,11 +9,11 @@ from conformance.trial.known import parse_case
 from tests.deep import deep_where
 from tests.known_bad import MUSEUM
 from tests.known_bad.ahead import CORRECT_AHEAD
-from tests.known_bad.alone import CORRECT_ALONE, UNUSUAL_ALONE
+from tests.known_bad.alone import CORRECT_ALONE
 from tests.known_bad.correct import CORRECT, Correct, KnownBad
-from tests.known_bad.drawing import CORRECT_DRAWING, UNUSUAL_DRAWING
-from tests.known_bad.endless import CORRECT_ENDLESS, UNUSUAL_ENDLESS
-from tests.known_bad.equal import CORRECT_EQUAL, UNUSUAL_EQUAL
+from tests.known_bad.drawing import CORRECT_DRAWING
+from tests.known_bad.endless import CORRECT_ENDLESS
+from tests.known_bad.equal import CORRECT_EQUAL
 from tests.known_bad.grouping import CORRECT_GROUPING
 from tests.known_bad.loops import CORRECT_LOOPS
 from tests.known_bad.loops_stopped import CORRECT_STOPPED_LOOPS
@@ -24,13 +24,8 @@ from tests.known_bad.resuming_hooks import Handed
 from tests.known_bad.samplers import Sampled
 from tests.known_bad.streams import CORRECT_STREAMING
 from tests.known_bad.subsets import CORRECT_OF_SUBSETS
-from tests.known_bad.unusual import UNUSUAL
-from tests.known_bad.unusual_elsewhere import UNUSUAL_ELSEWHERE
-from tests.known_bad.unusual_orders import UNUSUAL_ORDERS
-from tests.known_bad.unusual_reading import UNUSUAL_READING
-from tests.known_bad.unusual_starting import UNUSUAL_STARTING
-from tests.known_bad.unusual_streams import UNUSUAL_STREAMS
 from tests.museum.judged import judged, violated
+from tests.museum.unusual import ALL_UNUSUAL
 
 # One for each way of reading that a promise depends on, and what is unusual without taking long; `--deep` judges all.
 _ALWAYS_JUDGED = (
@@ -50,18 +45,6 @@ _ALWAYS_JUDGED = (
     "MapsItsFile",
     "SavesATensor",
     "GoesOnAtOnce",
-)
-ALL_UNUSUAL = (
-    *UNUSUAL,
-    *UNUSUAL_ORDERS,
-    *UNUSUAL_READING,
-    *UNUSUAL_STARTING,
-    *UNUSUAL_STREAMS,
-    *UNUSUAL_ELSEWHERE,
-    *UNUSUAL_EQUAL,
-    *UNUSUAL_DRAWING,
-    *UNUSUAL_ALONE,
-    *UNUSUAL_ENDLESS,
 )
 
 
