@@ -14,6 +14,6 @@ def test_a_right_loader_is_green(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_accused_loader_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """With the case, and the exit code is 1."""
-    monkeypatch.setattr(unusual, "ALL", (MakesListsOfTuples,))
+    monkeypatch.setattr(unusual, "ALL_UNUSUAL", (MakesListsOfTuples,))
     assert 1 == unusual.main(["--tier", "quick"])
     assert "WORK-17-n3,w1,b3,keep,iterable,kind=tuple" in capsys.readouterr().out
