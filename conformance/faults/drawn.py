@@ -141,9 +141,16 @@ def _each_death(claims: Claims, style: Style, most: int) -> Iterator[Scenario]:
     idle = Scenario(6, num_workers=most, epochs=2, dataset=style, fault="idle@1")
     # Some keep their workers without being asked to.
     yield idle
+    if "timeout" in claims.hooks and most > 1:
+        yield _hanging_unseen(style, most)
     if may_persist(claims):
         lasting = simpler(idle, persistent_workers=True)
         yield from (lasting, simpler(lasting, fault="idle@0"), simpler(lasting, epochs=3, details="third"))
+
+
+def _hanging_unseen(style: Style, most: int) -> Scenario:
+    """A worker hangs over a step that nobody waits for any more."""
+    return Scenario(6, num_workers=most, epochs=2, dataset=style, conduct="leave@1", fault="hang@1")
 
 
 def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
@@ -231,6 +238,8 @@ def _persisting(claims: Claims, style: Style) -> Iterator[Scenario]:
         yield simpler(plain, samples=1031, batch_size=1, num_workers=1, epochs=2, conduct="hooked", details="lasting")
     shuffle = style == "map" and claims.shuffle is not None
     yield simpler(plain, epochs=2, conduct="leave@3", shuffle=shuffle)
+    if "timeout" in claims.hooks and most > 1:
+        yield simpler(_hanging_unseen(style, most), persistent_workers=True)
     for fault in dict.fromkeys(_possible_faults(claims, most, style)):
         yield simpler(plain, epochs=3, fault=f"{fault}@{_place(fault, most)}")
     for words in (

@@ -23,7 +23,8 @@ def whole_after_leaving(scenario: Scenario, claims: Claims, trace: Trace) -> Ver
     """The epoch after one that was left early is that of a loader that was not left."""
     if _clause_of(scenario) == "WORK-12":
         return _after_others(scenario, claims, trace)
-    if not scenario.conduct.startswith("leave") or fails_anyway(trace):
+    # A worker that hangs meanwhile is ERROR-7's.
+    if not scenario.conduct.startswith("leave") or scenario.is_timed or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
     if rank.failure and rank.failure.kind == "raised" and rank.epochs and not any(e.steps for e in rank.epochs[1:]):

@@ -15,11 +15,12 @@ from tests.known_bad.asynchronous import PLAIN
 from tests.known_bad.correct import KnownBad, claim
 from tests.known_bad.faults import MAP
 from tests.known_bad.life import LIFE, SAMPLES, STREAM
-from tests.known_bad.pool import BadPool
+from tests.known_bad.pool import BadPool, Worker
 from tests.known_bad.resuming import STEADY, Stopping
 
 DEALT = dict(when_dropping="drop", when_keeping="pad")
 SHUFFLED = dict(DEALT, shuffle="global")
+TIMED = dict(workers=True, hooks=("timeout",))
 SKIPPING = claim(STEADY, errors="skip", shuffle=None, when_dropping=None, when_keeping="uneven", without=("drop_last",))
 
 # --- of the dataset -------------------------------------------------------------------------------------------------
@@ -181,3 +182,23 @@ class GivesItsListOfFailuresAway(Stopping):
     def load_state_dict(self, state: Any) -> None:
         super().load_state_dict(state)
         self.failed = [*state["failed"]]
+
+
+# --- of workers -----------------------------------------------------------------------------------------------------
+
+
+class LetsItsWorkersFinish(BadPool):
+    """A loop that is left waits for what its workers are reading, and no time-out counts there."""
+
+    claims, families = TIMED, LIFE
+    clause, smallest = "ERROR-7", "n2,w1,b1,keep,k1,hang@1,leave@1"
+    report = "pytorch/pytorch#21554"
+    patience = 2.0
+
+    def in_turn(self, crew: list[Worker]) -> Iterator[Any]:
+        try:
+            yield from super().in_turn(crew)
+        except GeneratorExit:
+            for worker in crew:
+                worker.line.poll(None)
+            raise
