@@ -180,7 +180,7 @@ class Search:
                 campaign = RememberingCampaign(
                     self.memory, self.session.fleet, claims, family, self.session.tier, self.session.options.seed
                 )
-                result, clauses = campaign.look(self.session.known_kinds_of(family))
+                result, clauses = campaign.look(self.session.tolerated.kinds_of(family))
                 exercised.update(result.exercised)
                 violated |= dict.fromkeys(sorted(clauses), campaign)
             self._looks[claims] = _Look(exercised, violated)
@@ -188,7 +188,7 @@ class Search:
 
     def _case(self, look: _Look, clause: Clause) -> Case | None:
         result = Result({})
-        known = self.session.known_kinds_of(clause.family).get(clause.id, frozenset())
+        known = self.session.tolerated.kinds_of(clause.family).get(clause.id, frozenset())
         look.violated[clause.id].confirm(clause, known, result)
         return result.cases.get(clause.id)
 

@@ -21,14 +21,16 @@ from conformance.trace import Scenario
 from conformance.trial.campaign import Campaign
 from conformance.trial.clause import CLAUSES, Clause
 from conformance.trial.family import FAMILIES
-from conformance.trial.known import Known, parse_known
-from conformance.trial.outcome import KnownCase, Outcome, Report
+from conformance.trial.judged import judged
+from conformance.trial.known import parse_known
+from conformance.trial.outcome import Outcome, Report
 from conformance.trial.progress import Shows, nothing
 from conformance.trial.refuted import Refuted, look
 from conformance.trial.replay import family_clauses, replay
-from conformance.trial.result import Result, joined
+from conformance.trial.result import Case, Result, joined
 from conformance.trial.tiers import TIERS, Tier
-from conformance.trial.unjudged import UNSHRUNK, hidden_by, not_again, of_nobody, too_late, too_seldom, unwaited
+from conformance.trial.tolerated import Tolerated
+from conformance.trial.unjudged import of_nobody
 
 _LONGEST_PATIENCE = 86_400.0
 # After the time limit what was begun may go on for these seconds, and what was found be seen again.
@@ -78,11 +80,12 @@ class Session:
         try:
             self.claims: Claims = self.fleet.claims
             self.origin: Origin = self.fleet.origin
-            self.known: dict[str, tuple[Known, ...]] = parse_known({**self.fleet.known_failures, **options.known})
+            known = parse_known({**self.fleet.known_failures, **options.known})
             self.invalid = self._open() or self._smoke()
             if self.origin.shape is not None and not self.invalid:
                 self.claims = self._assumed()
             self.refuted = Refuted(self.claims, self.claims)
+            self.tolerated = Tolerated(known, self._again)
             self.exit_code = EXIT_INVALID
             # The clause in whose judging the run came to its end before its time, if it did.
             self.ended_by = ""
@@ -95,8 +98,6 @@ class Session:
         self._results: dict[str, Result] = {}
         # The families whose failure that no clause owns was told.
         self._told: set[str] = set()
-        self._known_kinds: dict[str, frozenset[str]] = {}
-        self._known_cases: dict[str, tuple[KnownCase, ...]] = {}
 
     def __enter__(self) -> "Session":
         return self
@@ -179,7 +180,7 @@ class Session:
             return self._replayed(clause, blank)
         if self._left() <= 0 and clause.family not in self._results:
             return self._untried(blank)
-        stale = self._replay_known(clause)
+        stale = self.tolerated.replay(clause)
         if stale:
             return replace(blank, status="INVALID", note=stale)
         result = self._result(clause.family)
@@ -224,7 +225,7 @@ class Session:
 
     def _result(self, family: str) -> Result:
         if family not in self._results:
-            self._results[family] = self._campaign(family).run(self.known_kinds_of(family))
+            self._results[family] = self._campaign(family).run(self.tolerated.kinds_of(family))
         return self._results[family]
 
     def _campaign(self, family: str) -> Campaign:
@@ -238,49 +239,20 @@ class Session:
         """The seconds that are left of the time that the run may take."""
         return self._began + (self.options.time_limit or inf) - time.monotonic()
 
-    def known_kinds_of(self, family: str) -> dict[str, frozenset[str]]:
-        """The kinds of finding that are tolerated of each clause; known failures of a family are replayed once."""
-        for clause in CLAUSES.values():
-            if family in clause.families:
-                self._replay_known(clause)
-        return self._known_kinds
-
-    def _replay_known(self, clause: Clause) -> str:
-        """Replay the clause's known failures, once. The sentence that says that one is stale, or nothing."""
-        if clause.id not in self.known or clause.id in self._known_cases:
-            return ""
-        found, kinds = [], set()
-        for known in self.known[clause.id]:
-            if known.race:
-                kinds.add(known.race)
-                continue
-            case, _ = replay(self.fleet, self.refuted.claims_for(clause.id), clause, known.scenario)
-            if case is None and known.perhaps:
-                continue
-            if case is None:
-                stored = f"{clause.id}-{known.scenario.code}"
-                return f"the known failure {stored} does not fail (any more); remove it, or store a case that does"
-            found.append(KnownCase(case, known.reason, known.issue))
-        self._known_cases[clause.id] = tuple(found)
-        kinds.update(each.case.finding.kind for each in found)
-        if kinds:
-            self._known_kinds[clause.id] = frozenset(kinds)
-        return ""
+    def _again(self, clause: Clause, scenario: Scenario) -> tuple[Case | None, bool]:
+        return replay(self.fleet, self.refuted.claims_for(clause.id), clause, scenario)
 
     def _replayed(self, clause: Clause, blank: Outcome) -> Outcome:
         assert self.options.case is not None
         clause_id, scenario = self.options.case
         if clause.id != clause_id:
             return replace(blank, note="not asked for")
-        case, exercised = replay(self.fleet, self.claims, clause, scenario)
+        case, exercised = self._again(clause, scenario)
         if case is not None:
             return replace(blank, status="VIOLATED", exercised=1, case=case)
         if not exercised:
             return replace(blank, status="NOT EXERCISED", note="this case can't exercise the clause; choose another")
         return replace(blank, status="HOLDS", exercised=1)
-
-    def _reasons(self, clause: Clause) -> str:
-        return "; ".join(dict.fromkeys(known.reason for known in self.known[clause.id]))
 
     def _judged(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
         outcome = self._judged_alone(clause, result, blank)
@@ -307,30 +279,8 @@ class Session:
         return max(1, round(clause.floor * share))
 
     def _judged_alone(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
-        exercised = result.exercised[clause.id]
-        known = self._known_cases.get(clause.id, ())
-        outcome = replace(blank, exercised=exercised, case=result.cases.get(clause.id), known=known)
-        refuted = self.refuted.case_of(clause.id, self._known_kinds.get(clause.id, frozenset()))
+        refuted = self.refuted.case_of(clause.id, self.tolerated.kinds.get(clause.id, frozenset()))
         if refuted:
-            return replace(outcome, case=refuted, status="VIOLATED", note=self.refuted.why)
-        if outcome.case is not None:
-            return replace(outcome, status="VIOLATED", note=UNSHRUNK if clause.id in result.unshrunk else "")
-        if clause.id in result.too_late:
-            return replace(outcome, status="NOT EXERCISED", note=too_late(clause, result.too_late[clause.id]))
-        if clause.id in result.unconfirmed:
-            note = not_again(clause, result.unconfirmed[clause.id])
-            return replace(outcome, status="NOT EXERCISED", note=note)
-        if clause.id in result.unwaited:
-            return replace(outcome, status="NOT EXERCISED", note=unwaited(clause, result.unwaited[clause.id]))
-        if clause.id in self._known_kinds:
-            return replace(outcome, status="KNOWN", note=self._reasons(clause))
-        floor = self.floor_of(clause, result.is_short)
-        if exercised < floor:
-            # What a tolerated fault hides is tolerated with it; one that is violated fails the run by itself as well.
-            hiding = [each for each in hidden_by(clause) if each in self._known_kinds]
-            if hiding and hiding[0] not in result.cases:
-                note = f"can't be judged while {hiding[0]} is a known failure: {self._reasons(CLAUSES[hiding[0]])}"
-                return replace(outcome, status="KNOWN", note=note)
-            note = too_seldom(clause, exercised, floor, result.cases, result.untried)
-            return replace(outcome, status="NOT EXERCISED", note=note)
-        return replace(outcome, status="HOLDS")
+            exercised, why = result.exercised[clause.id], self.refuted.why
+            return replace(blank, status="VIOLATED", exercised=exercised, case=refuted, note=why)
+        return judged(clause, result, blank, self.tolerated, self.floor_of(clause, result.is_short))
