@@ -135,6 +135,7 @@ def each_way_ahead(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     yield from _held_meanwhile(claims, (3,) if tier.name == "quick" else (1, 2, 3, 4, 5, 7))
     if tier.name != "quick":
         yield from _further(claims)
+        yield from _preloaded_once(claims)
         yield from _each_error(claims)
         yield from _left_while_reading(claims)
         yield from _untold(claims)
@@ -195,6 +196,14 @@ def _further(claims: Claims) -> Iterator[Scenario]:
                 yield simpler(_doing("between", 0, plain), buffer_size=7)
                 left = _doing("between", 0, simpler(plain, samples=24, epochs=2))
                 yield simpler(left, buffer_size=4, load_indefinitely=False, details="left")
+
+
+def _preloaded_once(claims: Claims) -> Iterator[Scenario]:
+    """The first epoch is begun early, and no other."""
+    if {"early_preload", "load_indefinitely"} <= set(claims.hooks):
+        for style in _styles("whole", claims):
+            plain = _doing("between", 0, Scenario(5, batch_size=2, epochs=2, dataset=style))
+            yield simpler(plain, early_preload=True, load_indefinitely=False)
 
 
 def _each_way(what: str, style: Style, claims: Claims) -> Iterator[Scenario]:

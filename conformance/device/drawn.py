@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from hypothesis import strategies as st
@@ -91,6 +92,17 @@ def _outputs_after_errors(first: DeviceScenario, claims: Claims) -> Iterator[Dev
             yield replace(two, replication_factor=2, asked=frozenset({*words, "failed", "all"}))
 
 
+def _outputs_of_several(first: DeviceScenario, claims: Claims) -> Iterator[DeviceScenario]:
+    """Each mode with several updates in a call, where none of their results are as many as a period."""
+    for mode, replicas in product(MODES, (1, 2)):
+        if "training" in claims.device:
+            factors: dict[str, Any] = {"gradient_accumulation": 3, "device_iterations": 2}
+            yield replace(first, samples=6 * replicas, replication_factor=replicas, asked=frozenset({mode}), **factors)
+        if "inference" in claims.device:
+            asked = frozenset({"infer", mode})
+            yield replace(first, samples=4 * replicas, device_iterations=4, replication_factor=replicas, asked=asked)
+
+
 def a_few_models(claims: Claims, tier: Tier) -> Iterator[DeviceScenario]:
     """What is tried before any is drawn: each refusal, and what has no numbers."""
     first = DeviceScenario(1)
@@ -117,6 +129,7 @@ def a_few_models(claims: Claims, tier: Tier) -> Iterator[DeviceScenario]:
                 yield replace(asked, asked=frozenset({"infer", "moved", "all"}))
     if "outputs" in claims.device:
         yield from _outputs_after_errors(first, claims)
+        yield from _outputs_of_several(first, claims)
     if "ranks" in claims.device and "training" in claims.device:
         for factors in ({}, {"gradient_accumulation": 2}, {"replication_factor": 2}, {"device_iterations": 2}):
             changes: dict[str, Any] = {"ranks": 2, "calls": 2, **factors}

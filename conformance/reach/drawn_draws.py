@@ -51,8 +51,9 @@ def many_draws(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             if may_persist(claims):
                 yield simpler(plain, persistent_workers=True)
         # Twenty seeds, so that draws are judged over seeds as well as over epochs; ranks whose shards weigh unlike.
-        for samples, ranks, part in ((4, 1, 20), (8, 4, 40), (40, 1, 200)):
-            plain = Scenario(samples, ranks, samples // ranks, shuffle=True, seeds=20, conduct=conduct)
+        # Steps of fewer samples than have a weight too: what is drawn for a step at a time may not come again in it.
+        for samples, ranks, step, part in ((4, 1, 4, 20), (4, 1, 2, 20), (8, 4, 2, 40), (40, 1, 40, 200)):
+            plain = Scenario(samples, ranks, step, shuffle=True, seeds=20, conduct=conduct)
             yield simpler(plain, epochs=max(12, tier.small_draws // (5 * part)))
         if tier.name != "quick":
             yield Scenario(1000, 3, 50, shuffle=True, epochs=12, conduct=conduct)

@@ -275,3 +275,15 @@ class PreloadsBesideItsBuffer(BadAhead):
                 loading.room = 2 * self.room - 1  # the first one is held
                 loading.changed.notify_all()
         return loading
+
+
+class PreloadsEachEpoch(BadAhead):
+    """What is asked for before the first iterator is done before each, though no epoch goes on. (No public report.)"""
+
+    claims, families = dict(PLAIN, hooks=("early_preload", "load_indefinitely")), FAMILY
+    clause, smallest = "ASYNC-5", "n1,w1,b1,keep,async,early,once,between"
+
+    def at_the_end(self, epoch: int) -> None:
+        if self.preloads and self.early is None:
+            self.early = self.begin(epoch + 1)
+        super().at_the_end(epoch)

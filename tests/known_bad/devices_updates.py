@@ -94,6 +94,18 @@ class CountsResultsOn(Trainer):
         return [row for number, row in numbered if number % self.request.output_period == 0]
 
 
+class CountsWithinAnUpdate(Trainer):
+    """Every second result is counted within each update, where the period is at hand. (No public report.)"""
+
+    clause, smallest = "DEVICE-6", "n6,w1,b1,g3,i2,device,with=every"
+
+    def chosen(self, mode: str, results: list[Any]) -> list[Any]:
+        period, size = self.request.output_period, self.request.gradient_accumulation
+        if mode != "every_n" or size < period:
+            return super().chosen(mode, results)
+        return [row for at, row in enumerate(results) if (at % size + 1) % period == 0]
+
+
 class SharesWhatIsTrained(Trainer):
     """Ranks get rank 0's weights, but for those that are frozen: these stay each rank's own. (No public report.)"""
 

@@ -182,6 +182,26 @@ class DrawsFromTheCallersGenerator(BadDrawing):
         return mix(super().mixed_seed(), random.getstate()[1][:4])
 
 
+class DrawsNoneTwiceInAStep(BadDrawing):
+    """No sample comes twice in a step of all ranks, so that heavy ones come too seldom. (No public report.)"""
+
+    clause, smallest = "DRAW-3", "n4,w1,b2,keep,shuffle,e11,x20,weighted"
+
+    def shuffled(self, order: list[int], generator: Random) -> list[int]:
+        size = self.request.combined_batch * self.request.world_size
+        return [index for start in range(0, len(order), size) for index in self.unlike(order, start, size, generator)]
+
+    def unlike(self, order: list[int], start: int, size: int, generator: Random) -> list[int]:
+        """Those of one step."""
+        weights, due = self.weights(order), min(size, len(order) - start)
+        if due >= (sum(map(bool, weights)) if weights else len(order)):
+            return generator.choices(order, weights, k=due)
+        found: dict[int, None] = {}
+        while len(found) < due:
+            found[generator.choices(order, weights)[0]] = None
+        return [*found]
+
+
 class FillsUpInSilence(KnownBad):
     """Ranks are made equal by samples that come again, and no policy says so."""
 
