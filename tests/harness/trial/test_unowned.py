@@ -103,3 +103,19 @@ def test_an_error_that_a_clause_has_looked_at_is_owned() -> None:
     for end, expected in (("raises", ""), ("hangs", "rank 0 hung: no answer within 10 s (in step)")):
         trace = Trace(scenario, (Run("main", (ENDS[end],)),))
         assert expected == unowned_failure(family, Claims(), trace, {"PART-1": []})
+
+
+def test_what_closing_raises_has_one_name() -> None:
+    """WORK-15 accuses of it among the lives of a loader; where the caller's generators are looked at, nobody does."""
+    claims, raised = CLAIMS["torch"], RankRun(0, (), Failure("raised", "close", "AttributeError: no pipeline"))
+    told: dict[str, set[str]] = {}
+    for name in ("life", "cut short"):
+        family = FAMILIES[name]
+        closed = [each for each in family.listed(claims, TIERS["gate"]) if each.conduct.startswith("closed")]
+        assert closed
+        for scenario in closed:
+            trace = Trace(scenario, (Run("main", (raised,)),))
+            verdicts = {each.id: each.judge(scenario, claims, trace) for each in family_clauses(name, claims)}
+            told.setdefault(name, set()).update(clause for clause, verdict in verdicts.items() if verdict)
+            assert "" == unowned_failure(family, claims, trace, verdicts)
+    assert {"life": {"WORK-15"}, "cut short": set()} == told
