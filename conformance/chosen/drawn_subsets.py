@@ -37,6 +37,10 @@ def a_few_subsets(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
             yield small
             yield replace(small, world_size=1, drop_last=True)
             yield replace(small, samples=301, world_size=3, batch_size=7, epochs=2)
+    for details in ("swapped", "swapped+beside"):
+        # What looks like a range from its ends, and is none.
+        yield ChosenScenario(8, "subset", 1, 2, epochs=2, details=details)
+        yield ChosenScenario(30, "subset", 2, 3, epochs=2, details=details)
     for details in sorted(BEHIND):
         for shuffle in shuffles:
             yield ChosenScenario(10, "subset", 1, 2, shuffle=shuffle, epochs=2, details=details)

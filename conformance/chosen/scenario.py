@@ -27,6 +27,7 @@ DETAILS = {
     "own": "a dataset with an epoch of its own",
     "backwards": "the last one first",
     "half": "every other one",
+    "swapped": "without the first and the last, and each two the other way round",
     "beside": "beside a loader of the others",
     "whole": "two loaders of the whole dataset",
     "none": "nothing asked for",
@@ -269,6 +270,11 @@ def indices_of(scenario: ChosenScenario) -> list[int]:
         return []
     if "whole" in scenario.words:
         return list(range(scenario.samples))
+    if "swapped" in scenario.words:
+        # As many as lie between its ends, which stand where they would in a range.
+        first, *inner = range(1, max(1, scenario.samples - 1)) or (0,)
+        turned = [index for at in range(0, len(inner) - 1, 2) for index in (inner[at + 1], inner[at])]
+        return [first, *turned, *inner[len(turned) :]]
     keeps = (lambda index: index % 2 == 0) if "half" in scenario.words else (lambda index: index % 3 != 0)
     indices = list(filter(keeps, range(scenario.samples)))
     return indices[::-1] if "backwards" in scenario.words else indices

@@ -101,6 +101,13 @@ def _outputs_of_several(first: DeviceScenario, claims: Claims) -> Iterator[Devic
         if "inference" in claims.device:
             asked = frozenset({"infer", mode})
             yield replace(first, samples=4 * replicas, device_iterations=4, replication_factor=replicas, asked=asked)
+    for mode in ("total", "all", "final"):
+        # What is done to results in place is done to the step of which they are a part.
+        two = replace(first, samples=2, calls=2)
+        if "training" in claims.device:
+            yield replace(two, gradient_accumulation=2, asked=frozenset({"lends", mode}))
+        if "inference" in claims.device:
+            yield replace(two, device_iterations=2, asked=frozenset({"infer", "lends", mode}))
 
 
 def a_few_models(claims: Claims, tier: Tier) -> Iterator[DeviceScenario]:

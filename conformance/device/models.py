@@ -31,8 +31,12 @@ class Module(nn.Module):
         found = self.net(x[:, 1:])
         if target is None:
             return torch.cat([x[:, :1], found], dim=1)
-        told = torch.cat([x[:, :1], self.weight().expand(len(x), 1)], dim=1)
-        return told, nn.functional.mse_loss(found, target)
+        return self.told(x), nn.functional.mse_loss(found, target)
+
+    def told(self, x: Tensor) -> Tensor:
+        """The sample's number and a weight, [..., 2], of samples [..., 1 + features]."""
+        number = x[..., :1]
+        return torch.cat([number, self.weight().expand_as(number)], dim=-1)
 
     def freeze(self) -> None:
         """Let the first bias be what is not trained."""
@@ -52,9 +56,9 @@ def warm_up() -> None:
         optimizer.step()
 
 
-def build(seed: int, layers: int, fails: bool = False) -> Module:
+def build(seed: int, layers: int, kind: type[Module] = Module) -> Module:
     """The module with the weights of a seed; the caller's global generator is left alone."""
-    module = FailingModule(layers) if fails else Module(layers)
+    module = kind(layers)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in module.parameters():
@@ -67,6 +71,18 @@ def take_weights(module: nn.Module, given: nn.Module) -> None:
     with torch.no_grad():
         for own, other in zip(module.parameters(), given.parameters(), strict=True):
             own.copy_(other)
+
+
+class LendingModule(Module):
+    """The same, but what it tells is a part of what it was given, and no copy."""
+
+    def forward(self, x: Tensor, target: Tensor | None = None) -> Any:
+        """In training as `Module`; else the samples without their last feature."""
+        return x[:, :_FEATURES] if target is None else super().forward(x, target)
+
+    def told(self, x: Tensor) -> Tensor:
+        """The sample's number alone, [..., 1]."""
+        return x[..., :1]
 
 
 class FailingModule(Module):
@@ -129,7 +145,7 @@ def train_plainly(
     told, losses = [], []
     for iteration in range(layout.iterations):
         x, target = (tensor[iteration] for tensor in parted[mine])
-        told.append(torch.cat([x[..., :1], module.weight().expand_as(x[..., :1])], dim=-1))
+        told.append(module.told(x))
         with torch.no_grad():
             losses.append(((module.net(x[..., 1:]) - target) ** 2).mean(dim=(-1, -2)))
         joined = [torch.cat([pair[at][iteration].flatten(0, 2) for pair in parted]) for at in range(2)]

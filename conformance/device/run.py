@@ -19,6 +19,8 @@ from conformance.processes.task import Task
 from conformance.trace import Failure, RankRun, Value
 
 EVERY = 2  # the period of "every_n"
+# By a word of the scenario, what is no usual module.
+_KINDS = {"failed": device_models.FailingModule, "lends": device_models.LendingModule}
 
 # What is done before members are forked that run models.
 prepare = device_models.warm_up
@@ -145,7 +147,8 @@ def _request(scenario: DeviceScenario, rank: int, module: Any, optimizer: Any) -
 def _module(scenario: DeviceScenario, rank: int = 0) -> device_models.Module:
     words = scenario.asked
     seed = scenario.seed + (rank if "apart" in words else 0)
-    module = device_models.build(seed, layers=2 if "deep" in words else 1, fails="failed" in words)
+    kind = next((_KINDS[word] for word in _KINDS if word in words), device_models.Module)
+    module = device_models.build(seed, layers=2 if "deep" in words else 1, kind=kind)
     if "frozen" in words:
         module.freeze()
     return module.eval() if "infer" in words else module

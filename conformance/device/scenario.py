@@ -25,6 +25,7 @@ ASKED = {
     "frozen": "a bias that is not trained",
     "refused": "after steps that don't divide",
     "failed": "after steps in which the module fails",
+    "lends": "a module that returns a part of its input",
     "moved": "weights changed between calls",
     "sum": "gradients added",
     "times": "with the learning rate times the count",

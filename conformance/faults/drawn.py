@@ -214,6 +214,11 @@ def _lives(claims: Claims, style: Style, tier: Tier) -> Iterator[Scenario]:
         # So many at once that those who read ahead for all of them have too few hands.
         yield _living("+".join(["held"] * 5), Scenario(12, dataset=style, asynchronous=True))
     if tier.name != "quick":
+        for workers in _workers(claims, style):
+            yield _living("peeked", Scenario(12, num_workers=workers, dataset=style))
+        if claims.asynchronous:
+            yield _living("peeked", Scenario(12, dataset=style, asynchronous=True))
+    if tier.name != "quick":
         # More steps than are planned at a time: what an older iterator still has to plan is of its own epoch.
         yield _living("held", Scenario(300, shuffle=shuffle, dataset=style))
         # What comes is WORK-21's; here it is looked at what is left behind.

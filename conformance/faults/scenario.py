@@ -1,7 +1,7 @@
 """A loader that lives through more than one thing: what a consumer does with each of its epochs but the last."""
 
 from conformance.loader.conducts import CONDUCTS, Conduct
-from conformance.loader.living import FURTHER_LIVES, LIVES
+from conformance.loader.living import FURTHER_LIVES, LISTED_LIVES, LIVES
 
 # What becomes of the first epoch beside a user's sampler.
 DISTURBED = {
@@ -32,7 +32,7 @@ CONDUCTS.update(
         "lives": Conduct(
             "a whole epoch after these",
             "conformance.faults.conduct",
-            details={**LIVES, **FURTHER_LIVES},
+            details={**LIVES, **FURTHER_LIVES, **LISTED_LIVES},
             fails_in="failed",
         ),
     }

@@ -18,6 +18,7 @@ from typing import IO, Any
 WAITS = 30.0  # seconds in which something must happen, as chapter 7 says
 EVENT = "event"  # the file that is there once an instance fails, or the launcher is sent a signal
 _LIVES = 4 * WAITS  # of a child that nobody ends
+_LAST = 36  # lines that are written at once, and fit into a pipe
 _PIECE = 1499  # bytes of a line that are written at once: no multiple of what a character has
 SIZES = (0, 1, 40, 3_000, 70_000, 200_000)  # of lines of LAUNCH-8
 _WIDE = (3_000, 70_000)  # those of characters that have three bytes, which a piece may cut in two
@@ -47,6 +48,8 @@ def main(orders: Path, words: list[str]) -> int:
     _write(folder / f"told-{os.getpid()}.json", told)
     if "lines" in does:
         write_lines(told["who"]["instance"])
+        # While what was written last is still in the pipes.
+        os._exit(0)
     if {"term", "int", "fails", "killed"} & set(does):
         return _until_ended(folder, given, told)
     return 0
@@ -63,25 +66,38 @@ def birth(pid: int) -> str:
 
 def lines(instance: int, stream: str) -> Iterator[bytes]:
     """The lines that an instance writes to a stream; the last one has no end."""
+    yield from _lines_in_pieces(instance, stream)
+    yield from _lines_at_once(instance, stream)
+
+
+def _lines_in_pieces(instance: int, stream: str) -> Iterator[bytes]:
     for number, size in enumerate(SIZES):
         character = "\u20ac" if size in _WIDE else "x"
         yield f"{instance} {stream} {number} {character * size}".encode() if size else b""
     yield from AWKWARD
+
+
+def _lines_at_once(instance: int, stream: str) -> Iterator[bytes]:
+    """Those with which it ends, as a program does that fails with a long traceback."""
+    yield from (f"{instance} {stream} last {number} {'x' * _PIECE}".encode() for number in range(_LAST))
     yield f"{instance} {stream} is through".encode()
 
 
 def write_lines(instance: int) -> None:
-    """Write to both streams at once, in pieces."""
+    """Write to both streams at once, in pieces; then the rest, each as one."""
     streams = {"stdout": sys.stdout.buffer, "stderr": sys.stderr.buffer}
     writers = [threading.Thread(target=_write_stream, args=(instance, *each)) for each in streams.items()]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join()
+    for name, stream in streams.items():
+        stream.write(b"\n".join(_lines_at_once(instance, name)))
+        stream.flush()
 
 
 def _write_stream(instance: int, name: str, stream: IO[bytes]) -> None:
-    text = b"\n".join(lines(instance, name))
+    text = b"\n".join((*_lines_in_pieces(instance, name), b""))
     for at in range(0, len(text), _PIECE):
         stream.write(text[at : at + _PIECE])
         stream.flush()

@@ -103,7 +103,7 @@ AGING_KINDS = ("aging",)
 # The samples of another dataset, of the same class and size.
 FOREIGN = "foreign"
 # Samples one of which, in the middle of the epoch, is unlike those before it.
-ODD_KINDS = ("dtype", "narrow", "wide", "longer", "finer", "counted")
+ODD_KINDS = ("dtype", "narrow", "wide", "longer", "finer", "counted", "turned")
 # Samples of 1 MiB, which are not looked at: what is done with steps that are large.
 BIG_KINDS = ("big",)
 

@@ -32,6 +32,8 @@ FURTHER_LIVES = {
     "beside": "one beside a step of another loader with another seed and epoch, twice",
     "saved": "one resumed after two steps by another loader, which is read on",
 }
+# What is listed alone, and not drawn among others.
+LISTED_LIVES = {"peeked": "one in whose middle another iterator is begun, and left after a step"}
 _OFTEN = 10
 _BEFORE_A_STATE = 2  # steps
 
@@ -129,6 +131,19 @@ def _beside(life: Life, begun: Pass) -> None:
     life.reader.tolerant_rest(begun)
 
 
+def _peek(life: Life, begun: Pass) -> None:
+    """A step, one of another iterator of the same loader, which is then left, and the rest."""
+    life.reader.tolerant_step(begun)
+    if begun.failure:
+        return
+    # It may be refused.
+    with suppress(Stopped):
+        other = life.reader.begin(begun.number)
+        life.reader.step(other)
+        other.iterator = iter(())
+    life.reader.tolerant_rest(begun)
+
+
 def _resume(life: Life, begun: Pass) -> None:
     """Two steps, and the rest by another loader from the state; an epoch without more is read to its end."""
     try:
@@ -175,5 +190,6 @@ _ACTS: Mapping[str, Act] = {
     "often": _step,
     "again": _rest,
     "beside": _beside,
+    "peeked": _peek,
     "saved": _resume,
 }

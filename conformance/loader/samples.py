@@ -83,6 +83,7 @@ _ODD: dict[str, Any] = {
     "dtype": lambda value: np.full((40, 30), value + 0.5),
     "narrow": lambda value: np.full(30, value, dtype=np.int64),  # would be repeated to fill the place of a usual one
     "wide": lambda value: np.full((41, 30), value, dtype=np.int64),
+    "turned": lambda value: np.full((30, 40), value, dtype=np.int64),  # as many numbers, in another shape
     # Of the kind of number that the others are, and no shorter one holds them.
     "longer": lambda value: np.full((40, 30), value + 2**40, dtype=np.int64),
     "finer": lambda value: np.full((40, 30), value + 1 / 3),

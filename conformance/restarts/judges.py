@@ -10,11 +10,11 @@ from conformance.loader.scenario import Scenario
 from conformance.restarts.judging import (
     OF_STATES,
     before,
-    difference,
     ends_as_claimed,
     failed_to_read,
     judged_rest,
     lines_of,
+    missing_between,
     next_epoch,
     place_in_epoch,
     ranks_at,
@@ -49,7 +49,7 @@ def _the_rest_after_an_error(scenario: Scenario, claims: Claims, trace: Trace) -
         head, whole = first.epochs[-1].steps, saved_epoch(scenario, rank).steps
         if run.failed or not same(scenario, claims, head, whole[: len(head)]) or len(head) == len(whole):
             return None
-        finding = difference(scenario, claims, rank, after.epochs[0].steps, len(head))
+        finding = missing_between(scenario, claims, rank, after.epochs[0].steps, head, whole[len(head) :])
         if finding:
             return [finding]
     return []

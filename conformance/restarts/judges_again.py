@@ -7,9 +7,9 @@ from conformance.loader.judging import ends
 from conformance.loader.scenario import Scenario
 from conformance.restarts.judging import (
     Steps,
-    difference,
     failed_to_read,
     lines_of,
+    missing_between,
     next_epoch,
     resumes,
     same,
@@ -70,10 +70,12 @@ def _second(
         return None
     if not same(scenario, claims, first, whole[taken:]):
         return None
-    finding = difference(scenario, claims, rank, after.epochs[0].steps, taken + more)
+    # Where no order is promised, what came between is not what came there without a restart.
+    had, owed = (*whole[:taken], *first[:more]), first[more:]
+    finding = missing_between(scenario, claims, rank, after.epochs[0].steps, had, owed)
     if finding:
         head = lines_of(rank, "before the first restart, ", whole[:taken])
-        between = lines_of(rank, "then, before the second, ", whole[taken : taken + more])
+        between = lines_of(rank, "then, before the second, ", first[:more])
         last = finding.delivered[1].replace("after it, ", "after that, ")
         return [replace(finding, kind=f"second-{finding.kind}", delivered=(*head, *between, last))]
     return _next_after_two(scenario, claims, rank, once, after)

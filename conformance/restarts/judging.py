@@ -75,13 +75,16 @@ def failed_to_read(run: Run) -> bool:
 OF_STATES = ("state_dict", "load_state_dict")
 
 
-def difference(
-    scenario: Scenario, claims: Claims, rank: RankRun, got: Steps, taken: int | None = None
-) -> Finding | None:
+def difference(scenario: Scenario, claims: Claims, rank: RankRun, got: Steps) -> Finding | None:
     """What is wrong with the steps after a restart, if anything is."""
-    steps = saved_epoch(scenario, rank).steps
-    at = taken_at(scenario, rank) if taken is None else taken
-    head, expected = steps[:at], steps[at:]
+    steps, at = saved_epoch(scenario, rank).steps, taken_at(scenario, rank)
+    return missing_between(scenario, claims, rank, got, steps[:at], steps[at:])
+
+
+def missing_between(
+    scenario: Scenario, claims: Claims, rank: RankRun, got: Steps, head: Steps, expected: Steps
+) -> Finding | None:
+    """What is wrong with the steps behind those of `head`, if anything is."""
     if same(scenario, claims, got, expected):
         return None
     kind, note = _amiss(flat(head), flat(got), flat(expected))

@@ -113,7 +113,9 @@ def _clause_of(scenario: Scenario) -> str:
     """The clause that judges what comes after several things: a second iterator is told first, then an error."""
     if not scenario.conduct.startswith("lives") or FURTHER_LIVES.keys() & {*scenario.words}:
         return ""  # WORK-21 says what comes of those
-    return "WORK-13" if "held" in scenario.words else "WORK-14" if "failed" in scenario.words else "WORK-12"
+    return (
+        "WORK-13" if {"held", "peeked"} & {*scenario.words} else "WORK-14" if "failed" in scenario.words else "WORK-12"
+    )
 
 
 def _after_others(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
@@ -130,14 +132,15 @@ def _after_others(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     failed = dict(zip(words, rank.epochs, strict=False)).get("failed")
     if failed is not None and not failed.failure:
         return None
-    late = {"failed", "held"} & set(words)
+    beside = {"held", "peeked"} & set(words)
+    late = beside or "failed" in words
     for word, epoch in zip(words, rank.epochs, strict=False):
         refused = epoch.failure is not None and epoch.failure.kind == "raised" and (late or not epoch.steps)
         if word == "failed" or epoch.left or refused or as_undisturbed(scenario, claims, trace, epoch):
             continue
         lines = _lines(rank.epochs, {epoch.number: _amiss(scenario, trace, epoch)})
         # One fault has one name, wherever it is met.
-        kind = "iterators-disturb-each-other" if "held" in words else "not-whole-after-others"
+        kind = "iterators-disturb-each-other" if beside else "not-whole-after-others"
         return [Finding(kind, "a whole epoch, from its start", lines, why)]
     return []
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tests.known_bad.ahead import BadAhead, Loading
+from tests.known_bad.ahead import BadAhead, Delivery, Loading
 from tests.known_bad.asynchronous import PLAIN
 from tests.known_bad.correct import KnownBad, claim
 from tests.known_bad.faults import MAP
@@ -130,6 +130,42 @@ class Waiting(Loading):
         """Read it as soon as one is."""
         with HasFourHands.hands:
             super().load(batches)
+
+
+class StopsAllThatItReads(BadAhead):
+    """What reads for an iterator that is left is stopped by a flag, and so are all others. (No public report.)"""
+
+    claims, families = PLAIN, LIFE
+    clause, smallest = "WORK-13", "n4,w1,b1,keep,e2,async,lives,with=peeked"
+    stops = False
+
+    def begin(self, epoch: int) -> Loading:
+        self.stops = False
+        return Flagged(self, epoch)
+
+    def deliver(self, loading: Loading) -> Delivery:
+        return Flagging(self, loading)
+
+
+class Flagged(Loading):
+    """One epoch on its way, until the loader's flag is raised."""
+
+    def __init__(self, owner: StopsAllThatItReads, epoch: int) -> None:
+        self.owner = owner
+        super().__init__(epoch, owner.reader(epoch), owner.room)
+
+    def has_room(self) -> bool:
+        """Wait for room; False if nobody wants any epoch."""
+        return super().has_room() and not self.owner.stops
+
+
+class Flagging(Delivery):
+    """The consumer's side, which raises it where an epoch is left."""
+
+    def __del__(self) -> None:
+        if isinstance(self.loader, StopsAllThatItReads) and not self.ended:
+            self.loader.stops = True
+        super().__del__()
 
 
 # --- of states ------------------------------------------------------------------------------------------------------

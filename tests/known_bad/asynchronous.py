@@ -426,6 +426,15 @@ class RepeatsIntoItsSlot(ConvertsToTheFirst):
         return np.broadcast_to(sample, self.first.shape) if sample.size < self.first.size else sample
 
 
+class FitsByItsSize(ConvertsToTheFirst):
+    """An array of as many numbers as the first one has its shape. (No public report.)"""
+
+    clause, smallest = "ASYNC-11", "n2,w1,b1,keep,async,kind=turned"
+
+    def fitted(self, sample: Any) -> Any:
+        return sample.reshape(self.first.shape) if sample.size == self.first.size else sample
+
+
 class DoesNotSayWhich(ConvertsToTheFirst):
     """An array of another shape is an error that says what is wrong, and not with which item."""
 

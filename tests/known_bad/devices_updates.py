@@ -106,6 +106,22 @@ class CountsWithinAnUpdate(Trainer):
         return [row for at, row in enumerate(results) if (at % size + 1) % period == 0]
 
 
+class AddsUpWhereTheFirstLies(Trainer):
+    """Results are added up in the first of them, which may be a part of the step. (No public report.)"""
+
+    clause, smallest = "DEVICE-12", "n2,w1,b1,g2,device,with=lends+total"
+
+    def chosen(self, mode: str, results: list[Any]) -> list[Any]:
+        if mode != "sum":
+            return super().chosen(mode, results)
+        first, *others = results
+        for row in others:
+            for mine, theirs in zip(first, row, strict=True):
+                for total, result in zip(mine, theirs, strict=True):
+                    total += result
+        return [first]
+
+
 class SharesWhatIsTrained(Trainer):
     """Ranks get rank 0's weights, but for those that are frozen: these stay each rank's own. (No public report.)"""
 

@@ -207,3 +207,14 @@ class CountsTheParent(KnownBadOfSubsets):
 
     def __len__(self) -> int:
         return len(self.cut(self.shard(list(range(len(self.request.dataset))))))
+
+
+class TakesARunForARange(KnownBadOfSubsets):
+    """A list whose ends are as far apart as it is long is read as the range between them. (No public report.)"""
+
+    clause, smallest = "SUBSET-3", "n6,w1,b1,keep,subset,with=swapped"
+
+    def indices(self) -> list[int]:
+        indices = super().indices()
+        is_a_range = bool(indices) and indices[-1] - indices[0] + 1 == len(indices)
+        return list(range(indices[0], indices[-1] + 1)) if is_a_range else indices

@@ -21,6 +21,7 @@ from tests.known_bad.mixing import CORRECT_MIXING
 from tests.known_bad.pool import CORRECT_POOLS
 from tests.known_bad.resuming import CORRECT_RESUMING
 from tests.known_bad.resuming_hooks import Handed
+from tests.known_bad.resuming_streams import ResumingStreams
 from tests.known_bad.samplers import Sampled
 from tests.known_bad.streams import CORRECT_STREAMING
 from tests.known_bad.subsets import CORRECT_OF_SUBSETS
@@ -57,7 +58,7 @@ def _name(loader: type[Correct]) -> str:
     deep_where(
         lambda loader: loader.__name__ not in _ALWAYS_JUDGED,
         [
-            *(*CORRECT, *CORRECT_POOLS, Sampled, *CORRECT_AHEAD, *CORRECT_RESUMING, Handed),
+            *(*CORRECT, *CORRECT_POOLS, Sampled, *CORRECT_AHEAD, *CORRECT_RESUMING, Handed, ResumingStreams),
             *(
                 *CORRECT_EQUAL,
                 *CORRECT_DRAWING,

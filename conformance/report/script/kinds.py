@@ -127,6 +127,12 @@ def wide_sample(index: int) -> Any:
     return odd if index == SAMPLES // 2 else usual_sample(index)
 
 
+def turned_sample(index: int) -> Any:
+    """Arrays of one shape, and in the middle of the epoch one that has as many rows as they have columns."""
+    odd = sys.modules["numpy"].full((30, 40), 1000 + index, dtype="int64")
+    return odd if index == SAMPLES // 2 else usual_sample(index)
+
+
 def longer_sample(index: int) -> Any:
     """Integers of 32 bits, and in the middle of the epoch a sample of 64 that they can't hold."""
     odd = sys.modules["numpy"].full((40, 30), 1000 + index + 2**40, dtype="int64")
