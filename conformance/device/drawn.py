@@ -123,6 +123,11 @@ def a_few_models(claims: Claims, tier: Tier) -> Iterator[DeviceScenario]:
         if not words:
             yield replace(first, samples=3, gradient_accumulation=2)
             yield replace(first, samples=5, gradient_accumulation=2, replication_factor=2)
+            # Each factor divides it, and their product doesn't.
+            yield replace(first, samples=6, gradient_accumulation=2, replication_factor=2)
+            yield replace(first, samples=6, gradient_accumulation=2, device_iterations=2)
+        else:
+            yield replace(first, samples=6, device_iterations=2, replication_factor=2)
         if "synthetic" in claims.device:
             modes = ("", "all", "final") if "outputs" in claims.device else ("",)
             for mode in modes:

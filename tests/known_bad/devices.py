@@ -171,6 +171,17 @@ class CutsTheRest(Trainer):
         return super().inputs([tensor[: self.whole] for tensor in tensors])
 
 
+class ChecksEachFactorAlone(CutsTheRest):
+    """A step that each factor divides is taken, though their product doesn't: the rest is lost. (No public report.)"""
+
+    clause, smallest = "DEVICE-7", "n2,w1,b1,g2,i2,device"
+
+    def check(self, tensors: Sequence[torch.Tensor], factor: int) -> None:  # type: ignore[override]
+        for name in ("gradient_accumulation", "replication_factor", "device_iterations"):
+            Trainer.check(self, tensors, getattr(self.request, name))
+        super().check(tensors, factor)
+
+
 class AccumulatesInInference(Trainer):
     """Inference takes a gradient accumulation for more device iterations. (No public report.)"""
 
