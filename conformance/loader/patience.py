@@ -4,6 +4,7 @@ from conformance.loader.scenario import Scenario
 
 GRACE = 5.0  # seconds in which a closed loader's processes, files and threads may still be ending
 SHORT_GRACE = 1.0  # the same after the first round: what is left then is looked for in a second one
+A_SAMPLE = 0.001  # the seconds that a loader may take over one: who reads many of them is slow, and does not hang
 LONGEST = 8.0  # seconds that are waited for reads which must come: starting a process may take long
 
 
@@ -16,4 +17,5 @@ def patience_with(scenario: Scenario, usual: float) -> float:
     if scenario.is_slow:
         return 2 * usual
     # The rounds, what a time-out takes, and the grace in which things may end.
-    return usual + 3 * GRACE if scenario.is_troubled else usual
+    more = 3 * GRACE if scenario.is_troubled else 0.0
+    return usual + more + A_SAMPLE * scenario.samples * scenario.epochs

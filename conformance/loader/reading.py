@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 
 from conformance.loader import datasets
+from conformance.processes import alive
 from conformance.processes.calls import Remarks, Stopped, _forget_frames, called, close, described
 from conformance.trace import Epoch, Failure, Topic, Where
+
+# After so many samples more the loader is said to be alive: who reads tens of thousands may take its time.
+_TELLS = 1000
 
 
 @dataclass
@@ -65,7 +69,9 @@ class Reader:
         going.steps.append(self.indices(batch, going.number) if self.decodes else ())
         if self.keep_batches:
             going.batches.append(_as_kept(batch, len(going.batches), is_decoded=self.decode is not None))
-        going.delivered += max(1, len(going.steps[-1]))
+        before, going.delivered = going.delivered, going.delivered + max(1, len(going.steps[-1]))
+        if before // _TELLS < going.delivered // _TELLS:
+            alive.stage()
         steps = len(going.steps)
         if steps == 1 and self.when_held is not None:
             self.when_held()
