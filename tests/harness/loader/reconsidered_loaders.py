@@ -98,15 +98,15 @@ class TakesByTime(DealsOutBatches):
         super().__init__(request)
         type(self).made += 1
         # In the place of the time: which loader of its process this is, on rank 0.
-        self.number, self.quickest, self.passes = self.made, self.made % 3 % 2, 0
+        self.quickest, self.passes = self.made % 3 % 2, 0
 
     def shard(self) -> list[int]:
         import torch.distributed as distributed
 
         store = distributed.distributed_c10d._get_default_store()  # type: ignore[attr-defined]  # there is no other
         request = self.request
-        # Another loader of the same size and seed has a queue of its own.
-        name = f"{self.number} {self.passes}"
+        # Other samples have a queue of their own.
+        name = f"{request.seed} {request.dataset!r} {self.passes}"
         if request.rank == 0:
             store.set(name, str(self.quickest % request.world_size))
         mine = int(store.get(name)) == request.rank
