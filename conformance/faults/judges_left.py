@@ -72,7 +72,7 @@ def memory_does_not_grow(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
     growth = OF_ORDERS if orders else OF_SAMPLES
     if int(rank.remark("memory")) <= growth.most:
         return []
-    epochs = "of which a step was read" if orders else "of 1 MiB each"
+    epochs = "of which a step was read" if orders else f"of {scenario.samples // 16} MiB each"
     times = {3: "three", 6: "six"}[growth.windows]
     more = f"more than {growth.most // 2**20} MiB more with every {growth.more} epochs {epochs}, {times} times"
     line = f"rank {rank.rank}: {more}"
