@@ -210,15 +210,12 @@ def _lives(claims: Claims, style: Style, tier: Tier) -> Iterator[Scenario]:
             yield _living(f"{one}+{other}", Scenario(6, batch_size=2, shuffle=shuffle, fault=fault, dataset=style))
     for word in ("left", "last", "begun"):
         yield _living("+".join([word] * 3), Scenario(5, batch_size=2, shuffle=shuffle, dataset=style))
-    if claims.asynchronous and tier.name != "quick":
+    if tier.name != "quick":
+        ahead = [Scenario(12, dataset=style, asynchronous=True)] if claims.asynchronous else []
         # So many at once that those who read ahead for all of them have too few hands.
-        yield _living("+".join(["held"] * 5), Scenario(12, dataset=style, asynchronous=True))
-    if tier.name != "quick":
-        for workers in _workers(claims, style):
-            yield _living("peeked", Scenario(12, num_workers=workers, dataset=style))
-        if claims.asynchronous:
-            yield _living("peeked", Scenario(12, dataset=style, asynchronous=True))
-    if tier.name != "quick":
+        yield from (_living("+".join(["held"] * 5), each) for each in ahead)
+        with_workers = [Scenario(12, num_workers=workers, dataset=style) for workers in _workers(claims, style)]
+        yield from (_living("peeked", each) for each in (*with_workers, *ahead))
         # More steps than are planned at a time: what an older iterator still has to plan is of its own epoch.
         yield _living("held", Scenario(300, shuffle=shuffle, dataset=style))
         # What comes is WORK-21's; here it is looked at what is left behind.

@@ -48,11 +48,11 @@ def _growing(claims: Claims, num_workers: int, style: Style) -> Iterator[Scenari
     persists = num_workers > 0 and may_persist(claims)
     if style == styles(claims)[0]:
         yield simpler(large, conduct="leave@3", persistent_workers=persists)
-    if claims.asynchronous and not num_workers and style == styles(claims)[0]:
-        # What is left has been read ahead.
-        size = 2 if "buffer_size" in claims.hooks else 0
-        yield simpler(large, samples=32, batch_size=8, conduct="leave@1", asynchronous=True, buffer_size=size)
     if not num_workers and style == styles(claims)[0]:
+        if claims.asynchronous:
+            # What is left has been read ahead.
+            size = 2 if "buffer_size" in claims.hooks else 0
+            yield simpler(large, samples=32, batch_size=8, conduct="leave@1", asynchronous=True, buffer_size=size)
         yield simpler(large, samples=31, batch_size=16, drop_last=True)
     if not num_workers and claims.errors == "raise":
         yield simpler(large, batch_size=16, fault="raise@15", details="always")

@@ -48,7 +48,11 @@ class SavesHalfAStep(Loop):
 
     def is_to_stop(self) -> bool:
         """Whether as many micro-batches were trained on as were asked for."""
-        return bool(self.before + self.taken == self.asked.stop_after)
+        return bool(self.trained() == self.asked.stop_after)
+
+    def trained(self) -> int:
+        """The micro-batches of the job so far."""
+        return self.before + self.taken
 
     def state(self) -> dict[str, Any]:
         """What resumes it."""
@@ -86,10 +90,6 @@ class FinishesItsStep(SavesHalfAStep):
     def has_finished(self) -> bool:
         """Whether no step is under way."""
         return self.taken % self.asked.accumulation == 0 or self.taken == len(self.asked.loader)
-
-    def trained(self) -> int:
-        """The micro-batches of the job so far."""
-        return self.before + self.taken
 
 
 CORRECT_STOPPED_LOOPS: tuple[type[Correct], ...] = (SavesHalfAStep, BeginsTheStepAgain, FinishesItsStep)
@@ -181,7 +181,7 @@ class TakesARemainderForItsPlace(BadStoppedLoop):
 
     def load(self, state: dict[str, Any]) -> None:
         super().load(state)
-        self.gathered = (self.before + self.taken) % self.asked.accumulation - self.taken % self.asked.accumulation
+        self.gathered = self.trained() % self.asked.accumulation - self.taken % self.asked.accumulation
 
     def rest_of_epoch(self) -> bool:
         batches, size = len(self.asked.loader), self.asked.accumulation
@@ -206,7 +206,7 @@ class AsksAtTheEndOfTheEpoch(BadStoppedLoop):
 
     def is_to_stop(self) -> bool:
         asked = self.asked.stop_after
-        return asked is not None and self.taken == len(self.asked.loader) and self.before + self.taken >= asked
+        return asked is not None and self.taken == len(self.asked.loader) and self.trained() >= asked
 
 
 class StopsAtTheVeryNumber(FinishesItsStep, KnownBad):
@@ -229,5 +229,5 @@ class SkipsTheValidationAtAStop(BadStoppedLoop):
     def state(self) -> dict[str, Any]:
         state = super().state()
         if self.taken and self.taken == len(self.asked.loader):
-            state["at"] = (self.epoch + 1, 0, self.before + self.taken)
+            state["at"] = (self.epoch + 1, 0, self.trained())
         return state

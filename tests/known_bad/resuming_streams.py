@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from tests.known_bad.correct import KnownBad
-from tests.known_bad.pool import Pool
+from tests.known_bad.pool import Pool, Worker
 
 
 class ResumingStreams(Pool):
@@ -49,18 +49,12 @@ class ResumingStreams(Pool):
         """A worker's own elements, behind those that it has given."""
         return islice(super().share(worker), self.skipped[worker] * self.request.combined_batch, None)
 
-    def in_turn(self, crew: list[Any]) -> Iterator[Any]:
-        """A batch of each worker, again and again, until all have ended; each is counted as given."""
-        waiting = list(crew)
-        while waiting:
-            worker = waiting.pop(0)
-            kind, value = self.receive(worker)
-            if kind == "error":
-                raise value
-            if kind == "batch":
-                self.count(worker.number)
-                yield value
-                waiting.append(worker)
+    def receive(self, worker: Worker) -> tuple[str, Any]:
+        """The next word of a worker; a batch is counted as given."""
+        word = super().receive(worker)
+        if word[0] == "batch":
+            self.count(worker.number)
+        return word
 
     def count(self, worker: int) -> None:
         """A step of a worker was given."""
