@@ -22,6 +22,7 @@ from typing import Any
 import conformance.clauses  # noqa: F401  (fills the table of families)
 from conformance.processes.sources import source_of
 from conformance.trial.clause import CLAUSES
+from conformance.trial.progress import Progress, nothing
 from conformance.trial.session import Options, Session
 from tests.museum.equivalent import EQUIVALENT
 from tests.museum.mutation import Change, apply, changes, count_lines
@@ -84,13 +85,23 @@ def _prepare() -> None:
     set_start_method("fork", force=True)
 
 
+class _Seen(Exception):
+    """A clause was violated: no run that goes on from here is green, so none of it needs to be waited for."""
+
+
+def _seen(progress: Progress) -> None:
+    if progress.violated:
+        raise _Seen(f"a case of the family {progress.family!r}, of its first {progress.tried}")
+
+
 def _verdict(adapter: str, tier: str, stop: bool = True) -> str:
     """What gives a loader away: the clause with its case, or why the run is not green; "" if it is."""
     module = import_module(adapter)
     # Held by name it would be imported in an interpreter of its own, without the change.
     held = SimpleNamespace(load=module.load, claims=module.claims, known_failures=getattr(module, "known_failures", {}))
+    shows = _seen if stop else nothing
     try:
-        with Session(*source_of(held), Options(tier=tier, patience=PATIENCE)) as session:
+        with Session(*source_of(held), Options(tier=tier, patience=PATIENCE), shows) as session:
             for family in READING:
                 report = session.report([each for each in CLAUSES.values() if each.family == family])
                 found = [each for each in report.outcomes if each.fails(strict=False)]
@@ -98,6 +109,8 @@ def _verdict(adapter: str, tier: str, stop: bool = True) -> str:
                     worst = next((each for each in found if each.case), found[0])
                     told = worst.case.scenario.code if worst.case else worst.note
                     return f"{worst.clause}-{told}"
+    except _Seen as seen:
+        return str(seen)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return ""
