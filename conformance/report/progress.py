@@ -20,7 +20,7 @@ def text_of(progress: Progress, seconds: float) -> str:
     """``map: 120 of 231 cases, 2 hung, 1 clause violated, about 4 s left``, after this many seconds of that family."""
     words = [f"{progress.family}: {progress.tried} of {progress.of} cases"]
     words += [f"{progress.hung} hung"] if progress.hung else []
-    words += [f"{progress.violated} violated"] if progress.violated else []
+    words += [f"{len(progress.violated)} violated"] if progress.violated else []
     left = seconds / progress.tried * (progress.of - progress.tried) if progress.tried else 0
     words += [f"about {left:.0f} s left"] if left >= 1 else []
     return ", ".join(words)

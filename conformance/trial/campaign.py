@@ -101,14 +101,14 @@ class Campaign:
         self.begin()
         with closing(self.aside.each(tried, self._is_short)) as each_of_them:
             for at, (scenario, trace) in enumerate(each_of_them):
-                self.shows(Progress(self.family.name, at, len(tried), len(self._hung), len(violated)))
+                self.shows(Progress(self.family.name, at, len(tried), len(self._hung), frozenset(violated)))
                 verdicts = self._verdicts_if_tried(scenario, trace)
                 result.untried += not verdicts
                 for clause_id, verdict in verdicts.items():
                     result.exercised[clause_id] += verdict is not None
                     if _news(verdict, known_kinds.get(clause_id, frozenset())):
                         violated.add(clause_id)
-        self.shows(Progress(self.family.name, len(tried), len(tried), len(self._hung), len(violated)))
+        self.shows(Progress(self.family.name, len(tried), len(tried), len(self._hung), frozenset(violated)))
         # What comes first is told first, whichever of them had to wait.
         self._verdicts = {each: self._verdicts[each] for each in tried if each in self._verdicts}
         return result, violated

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """How many cases of a family were tried, and of how many; how many hung, and how many clauses were violated."""
+    """How many cases of a family were tried, and of how many; how many hung, and which clauses were violated."""
 
     family: str
     tried: int
     of: int
     hung: int = 0
-    violated: int = 0
+    violated: frozenset[str] = frozenset()
 
 
 Shows = Callable[[Progress], None]

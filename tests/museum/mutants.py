@@ -90,8 +90,9 @@ class _Seen(Exception):
 
 
 def _seen(progress: Progress) -> None:
-    if progress.violated:
-        raise _Seen(f"a case of the family {progress.family!r}, of its first {progress.tried}")
+    for clause in sorted(progress.violated):
+        if CLAUSES[clause].level == "MUST":
+            raise _Seen(f"{clause}, by one of the first {progress.tried} cases of {progress.family!r}")
 
 
 def _verdict(adapter: str, tier: str, stop: bool = True) -> str:

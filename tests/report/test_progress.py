@@ -16,7 +16,7 @@ def test_the_first_line_says_what_is_judged() -> None:
     [
         (Progress("map", 0, 231), "map: 0 of 231 cases"),
         (Progress("map", 100, 200), "map: 100 of 200 cases, about 10 s left"),
-        (Progress("life", 199, 200, 2, 1), "life: 199 of 200 cases, 2 hung, 1 violated"),
+        (Progress("life", 199, 200, 2, frozenset({"WORK-12"})), "life: 199 of 200 cases, 2 hung, 1 violated"),
     ],
 )
 def test_a_line_says_how_far_a_family_is(progress: Progress, text: str) -> None:
