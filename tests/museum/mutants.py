@@ -57,7 +57,7 @@ MODULES = {
 }
 # Those that read a loader: the others (devices, launchers, pipelines) reach none of these modules alone.
 READING = ("map", "refusals", "statistics", "workers", "iterable", "samples", "life", "resume", "async")
-PATIENCE = 5.0
+PATIENCE = 10.0
 
 
 def reached(adapter: str) -> dict[str, list[int]]:
