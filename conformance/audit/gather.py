@@ -89,7 +89,7 @@ def _make_room(summary: Summary, touched: set[int]) -> None:
 
 
 # The facts that are read here, each by a method of its name; others are passed over.
-_OF_EPOCHS = ("epoch", "end", "unread", "skipped", "drew", "stepped", "content", "worker_died", "crash")
+_OF_EPOCHS = ("epoch", "end", "unread", "skipped", "drew", "stepped", "cycled", "content", "worker_died", "crash")
 _TOLD = ("loader", *_OF_EPOCHS, "failed", "lost", "same_data", "limit")
 
 
@@ -234,6 +234,11 @@ class _Reader:
         if opened is not None:
             opened.seen.facts["stepped"] = fact.get("at", [])
             opened.seen.facts["scaled"] = bool(fact.get("scaled"))
+
+    def _cycled(self, fact: dict[str, Any]) -> None:
+        opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        if opened is not None:
+            opened.seen.facts["cycled"] = True
 
     def _content(self, fact: dict[str, Any]) -> None:
         opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from conformance.audit import (
     drawn,
+    fillers,
     in_a_row,
     judges_again,
     judges_alike,
@@ -67,7 +68,7 @@ def _judged(epoch: EpochView) -> Iterator[Finding]:
         return
     explained = list(_everything(epoch))
     if not explained and not _apart_from_each_other(epoch):
-        explained = list(judges_subsets.judge(epoch)) or list(_twice_sharded(epoch))
+        explained = list(judges_subsets.judge(epoch)) or list(_twice_sharded(epoch)) or list(fillers.judge(epoch))
         explained = explained or list(_padding(epoch)) or list(judges_alike.judge(epoch))
         explained = explained or list(in_a_row.judge(epoch)) or list(drawn.judge(epoch))
         explained = explained or list(judges_seeds.judge(epoch))

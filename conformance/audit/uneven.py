@@ -8,7 +8,7 @@ from conformance.audit.finding import Finding
 from conformance.audit.words import listed
 from conformance.trial.words import count
 
-_ADVICE = "make the steps equal: drop_last=True with a sampler over ranks, or pad; or train under join()"
+_ADVICE = "make the steps equal: drop_last=True with a sampler over ranks, or pad; or train under Join"
 
 
 def judge(epoch: EpochView) -> Iterator[Finding]:
@@ -35,6 +35,9 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
         right = f"and {ranks_of(epoch, many)} left after one more: right if ranks agree at each step whether all go on"
         ended_first = f"{ranks_of(epoch, few)} had {count(least, 'step')}"
         yield epoch.at_loop("note", "stopped-together", f"{ended_first}, {right}")
+        return
+    if all(one.facts.get("joined") for one in seen.values()):
+        yield epoch.at_loop("note", "joined", f"{text}: right under Join, in which they are read")
         return
     excerpt = tuple(f"{epoch.view.who(rank)}: {count(seen[rank].steps, 'step')}" for rank in list(seen)[:4])
     text += f": {_outcome(epoch, least)}"

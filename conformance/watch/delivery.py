@@ -14,12 +14,14 @@ from typing import Any
 
 from conformance.records.crash import Place, ending, place_in, place_of
 from conformance.watch import facts
+from conformance.watch.cycling import is_cycled
 from conformance.watch.datasets import base_indices
 from conformance.watch.identity import ids_of
 from conformance.watch.keys import leave_keys
 from conformance.watch.lines import users_frame
 from conformance.watch.stepping import follow, scaled
 from conformance.watch.taps_checkpoint import checkpoints
+from conformance.watch.taps_join import is_joined
 from conformance.watch.watching import tapped, watching
 
 # Under this name a tapped iterator holds its Delivery, and a loader that is read ahead what was read but not yet taken.
@@ -75,7 +77,7 @@ class Delivery:
         state = watching()
         state.hello()
         self.loader = state.number(loader, frame)
-        about = {**facts.epoch(loader, frame), "loaded": checkpoints()}
+        about = {**facts.epoch(loader, frame), "loaded": checkpoints(), "joined": is_joined() or None}
         self.epoch = state.recorder.epoch(self.loader, about)
         self.key = state.recorder.iterator(self.loader, self.epoch)
         self.drawn: Any = None
@@ -85,6 +87,7 @@ class Delivery:
         # A loop that asks for no more than len() has had all that the sampler has.
         self._whole_at = None if self._by_content else about["steps"]
         self._below = base_indices(loader.dataset)
+        self._cycled = is_cycled(frame)
         self._sent: dict[int, deque[Any]] = {}
         self._came = 0
         self._over = False
@@ -143,7 +146,9 @@ class Delivery:
         watching().recorder.say("worker_died", told)
 
     def ended(self, how: str) -> None:
-        """Torch's loader gives no more."""
+        """Torch's loader gives no more. `cycle` hears that when it is asked for the first batch of another pass."""
+        if self._cycled and how == "whole":
+            watching().recorder.say("cycled", {"loader": self.loader, "epoch": self.epoch})
         if self._held is not None:
             self._held.end(how)
         else:

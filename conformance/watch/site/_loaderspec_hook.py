@@ -10,6 +10,7 @@ TARGETS = {
     "torch.optim.optimizer": "conformance.watch.taps_checkpoint",
     "torchdata.stateful_dataloader.stateful_dataloader": "conformance.watch.taps_stateful",
     "accelerate.data_loader": "conformance.watch.taps_accelerate",
+    "torch.distributed.algorithms.join": "conformance.watch.taps_join",
     "torch.distributed.device_mesh": "conformance.watch.taps_mesh",
 }
 # What a hello tells of the environment.

@@ -23,3 +23,12 @@ def test_ranks_that_stop_together_are_not_accused(tmp_path: Path, ends: list[tup
     verdict = audited(job(tmp_path, ranks, kind="iterable"))
     assert [("COUNT-5", "other-steps")] * accused == found(verdict)
     assert accused == ("stopped-together" not in told(verdict))
+
+
+@pytest.mark.parametrize("joined", [[True, True], [True, None]], ids=["all", "one"])
+def test_ranks_under_join_are_not_accused(tmp_path: Path, joined: list[bool | None]) -> None:
+    """Join lets a rank that is done answer the others, if all of them are in it."""
+    ranks = [[whole([[rank * 10 + step] for step in range(3 + rank)], joined=joined[rank])] for rank in range(2)]
+    verdict = audited(job(tmp_path, ranks, kind="iterable"))
+    assert [("COUNT-5", "other-steps")] * (not all(joined)) == found(verdict)
+    assert all(joined) == ("joined" in told(verdict))

@@ -29,6 +29,7 @@ BROKEN = {
     "shards_shuffled_apart": (2, "WORK-3", 16),
     "length_lies": (2, "COUNT-4", 21),
     "accumulation_tail": (1, "PART-8", 12),
+    "cycled": (1, "ORDER-6", 10),
     "persistent_copies": (1, "STREAM-5", 25),
     "replica_differs": (2, "REPLICA", 11),
     "worker_dies": (1, "COUNT-7", 19),
@@ -41,6 +42,8 @@ RIGHT = {
     "right_endless": 2,
     "right_equal_contents": 2,
     "right_files_of_rank": 2,
+    "right_filled_steps": 2,
+    "right_join": 2,
     "right_look_first": 2,
     "right_peek": 1,
     "right_resumed": 1,
@@ -62,8 +65,8 @@ STARTED_TWICE = {
 APART = {*STARTED_TWICE, "splits_differ", "hash_seed"}
 # Each starts a job, for two seconds and more: these run always, and all with `--deep`.
 ALWAYS = (
-    *("no_set_epoch", "stream_both", "numpy_augment", "eval_padding", "overlapping_split"),
-    *("right_accumulation", "right_ddp", "right_equal_contents", "right_peek", "right_tensor_parallel"),
+    *("cycled", "no_set_epoch", "stream_both", "numpy_augment", "eval_padding", "overlapping_split"),
+    *("right_join", "right_accumulation", "right_ddp", "right_equal_contents", "right_peek", "right_tensor_parallel"),
 )
 
 
