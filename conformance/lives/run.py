@@ -13,9 +13,10 @@ from conformance.loader import requests
 from conformance.loader.hooks import NotingCollate
 from conformance.loader.interrupts import within
 from conformance.loader.judging import ON_PURPOSE
+from conformance.loader.keeping import look_again
 from conformance.loader.living import Life
 from conformance.loader.probes import Watch, empty_folder
-from conformance.loader.reading import Reader, look_again
+from conformance.loader.reading import Reader
 from conformance.loader.samplers import SteadyBatches, SteadySampler
 from conformance.processes import calls
 from conformance.processes.calls import Remarks, Stopped

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, Protocol, cast
 
 from conformance.contract import Implementation, Request
-from conformance.loader import kinds, probes, reading
+from conformance.loader import keeping, kinds, probes, reading
 from conformance.loader.asked import arguments_of
 from conformance.loader.conducts import AGING_KINDS, BIG_KINDS, DAWDLES, FOREIGN, ODD_KINDS
 from conformance.loader.drawing import Drawing
@@ -181,7 +181,7 @@ def _whole(going: Reading) -> None:
 
 def _keep(going: Reading) -> None:
     dataset = going.request.dataset
-    reading.keep_everything(
+    keeping.keep_everything(
         going.reader, going.task.epochs, going.epochs, going.remarks, lambda: getattr(dataset, "buffer", None)
     )
 
@@ -189,7 +189,7 @@ def _keep(going: Reading) -> None:
 def _hold(going: Reading) -> None:
     # An epoch in which something fails ends there.
     after = None if going.scenario.fault else going.place
-    reading.hold_what_came(going.reader, going.task.epochs, going.epochs, going.remarks, after)
+    keeping.hold_what_came(going.reader, going.task.epochs, going.epochs, going.remarks, after)
 
 
 def _leave(going: Reading) -> None:

@@ -6,7 +6,7 @@ a fault was asked for, or a second iterator, it ends that pass only, and the con
 
 import select
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -219,51 +219,6 @@ def read_two(reader: Reader, number: int, epochs: list[Epoch], after: int) -> No
     epochs += [first.epoch(), second.epoch()]
 
 
-def keep_everything(
-    reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], remarks: Remarks, buffer: Callable[[], Any]
-) -> None:
-    """Hold on to every batch, and look at each again at the end.
-
-    `buffer` gives the object that the dataset writes each sample into, or None. A loader that hands on, in a list, what
-    the dataset gave has made nothing that it could keep intact.
-    """
-    keeping = replace(reader, keep_batches=True)
-    passes = [keeping.rest(keeping.begin(number)) for number in numbers]
-    epochs += [going.epoch() for going in passes]
-    look_again(reader, passes, remarks, buffer)
-
-
-def hold_what_came(
-    reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], remarks: Remarks, after: int | None
-) -> None:
-    """Leave the first epoch after some steps, read the others whole and close, with every batch still held.
-
-    `after` is None for an epoch that is read to its error.
-    """
-    keeping = replace(reader, keep_batches=True)
-    first = keeping.begin(numbers[0])
-    if after is None:
-        keeping.tolerant_rest(first)
-    else:
-        keeping.up_to(first, after)
-    epochs.append(first.epoch(left=after is not None))
-    first.iterator = iter(())
-    passes = [first, *(keeping.rest(keeping.begin(number)) for number in numbers[1:])]
-    epochs += [going.epoch() for going in passes[1:]]
-    close(reader.loader)
-    look_again(reader, passes, remarks, lambda: None)
-
-
-def look_again(reader: Reader, passes: list[Pass], remarks: Remarks, buffer: Callable[[], Any]) -> None:
-    """Remark on the first batch that is not what it was when it came."""
-    for going in passes:
-        for at, (batch, first) in enumerate(zip(going.batches, going.steps, strict=True)):
-            now = reader.indices(batch, going.number)
-            if now != first and not has_remark(remarks, "changed") and not _handed_on(reader.decoded(batch), buffer()):
-                told = f"epoch {going.number}, step {at}: {step_text(first)} became {step_text(now)}"
-                remarks.append(("changed", told))
-
-
 def _as_kept(batch: Any, at: int, is_decoded: bool = False) -> Any:
     """The batch; of every second array or tensor all of it as a slice, which shares its memory and is no batch.
 
@@ -275,10 +230,6 @@ def _as_kept(batch: Any, at: int, is_decoded: bool = False) -> Any:
         # Also one of a class of its own is an array to whoever takes a part of it.
         return np.asarray(batch)[:]
     return batch[:] if type(batch).__module__ in ("numpy", "torch") else batch
-
-
-def _handed_on(batch: Any, buffer: Any) -> bool:
-    return buffer is not None and isinstance(batch, list | tuple) and any(sample is buffer for sample in batch)
 
 
 def read_beyond_the_end(reader: Reader, numbers: tuple[int, ...], epochs: list[Epoch], remarks: Remarks) -> None:
