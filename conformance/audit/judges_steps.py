@@ -56,14 +56,14 @@ def _all_lie(epoch: EpochView) -> bool:
 
 def _sizes(epoch: EpochView) -> Iterator[Finding]:
     """Batches that are larger than was said, or smaller where they must be full."""
-    size = epoch.view.batch_size
+    size = epoch.batch_size
     if size is None:
         return
     for rank, seen in epoch.ranks.items():
         larger = {each: number for each, number in seen.sizes.items() if each > size}
         smaller = {each: number for each, number in seen.sizes.items() if 0 < each < size}
         # Each pass of an endless stream may end with a smaller one.
-        allowed = 0 if epoch.view.facts.get("drop_last") else _last_ones(epoch, seen) * max(1, ceil(_passes(epoch)))
+        allowed = 0 if epoch.made_with("drop_last") else _last_ones(epoch, seen) * max(1, ceil(_passes(epoch)))
         if larger:
             yield _size(epoch, rank, "BATCH-1", larger, size, "and no batch may hold more")
             return

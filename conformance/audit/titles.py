@@ -1,5 +1,7 @@
 """The title of a loader: decides what is said of its size, of its readers and of its epochs."""
 
+from itertools import groupby
+
 from conformance.audit.epochs import EpochView, epochs_of, joined
 from conformance.audit.resumed import first_parts
 from conformance.audit.summary import EpochKey
@@ -38,10 +40,13 @@ def _parts_differ(view: View) -> bool:
 
 
 def _readers(view: View) -> str:
-    ranks = count(len(view.ranks), "rank" if view.ranks[0] >= 0 or len(view.ranks) > 1 else "process")
-    ranks = ranks.replace("processs", "processes")
+    word = "rank" if view.ranks[0] >= 0 or len(view.ranks) > 1 else "process"
+    # A job may go on with another number of ranks.
+    many = [len(view.ranks_in(start)) for start in sorted({start for start, _ in view.group.epochs})] or [0]
+    many = [number for number, _ in groupby(many)] if view.worlds else [len(view.ranks)]
+    first, *others = (count(number, word).replace("processs", "processes") for number in many)
     workers = max(view.workers, view.facts.get("num_workers") or 0)
-    return f"{ranks} x {count(workers, 'worker')}" if workers else ranks
+    return ", then ".join([f"{first} x {count(workers, 'worker')}" if workers else first, *others])
 
 
 def _epochs(view: View) -> list[str]:
