@@ -8,6 +8,7 @@ from conformance.audit import uneven
 from conformance.audit.endless import passes
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
+from conformance.audit.judges_left import how_far
 from conformance.audit.judges_names import by_field, in_both
 from conformance.audit.looks import looked_at
 from conformance.audit.resumed import begun
@@ -177,8 +178,7 @@ def _not_to_the_end(epoch: EpochView) -> Iterator[Finding]:
     for how, told in words.items():
         ranks = {rank: seen for rank, seen in epoch.epoch.ranks.items() if seen.how == how}
         if ranks and not all(seen.facts.get("sanity") for seen in ranks.values()):
-            steps = sorted({seen.steps for seen in ranks.values()})
-            span = count(steps[0], "step") if len(steps) == 1 else f"{steps[0]} to {steps[-1]} steps"
+            span = how_far(epoch.view, ranks)
             who = "" if len(ranks) == len(epoch.epoch.ranks) else f" on {ranks_of(epoch, list(ranks))}"
             rest = _what_of_the_rest(epoch)
             if how == "left" and _passes(epoch):

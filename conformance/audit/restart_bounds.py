@@ -64,8 +64,8 @@ def _unknown(epochs: Sequence[EpochView], when: str) -> str:
         world = view.worlds.get(epoch.key[0], view.world_size)
         lacking = sorted(set(range(world)) - set(epoch.epoch.ranks))
         if lacking:
-            ranks = f"rank{'s' if len(lacking) > 1 else ''} {listed(lacking)}"
-            return f"nothing of that epoch is known of {ranks} {when} the restart"
+            whose = f"rank{'s' if len(lacking) > 1 else ''} {listed(lacking)}"
+            return f"nothing of that epoch is known of {whose} {when} the restart"
     return ""
 
 

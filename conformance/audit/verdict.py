@@ -7,6 +7,7 @@ from pathlib import Path
 from conformance.audit import (
     judges_empty,
     judges_first_batch,
+    judges_left,
     judges_names,
     judges_order,
     judges_passes,
@@ -128,6 +129,7 @@ def _judged(view: View) -> Judged:
     found += judges_empty.judge_view(view)
     found += judges_first_batch.judge_view(view)
     found += judges_order.judge(view)
+    found += judges_left.judge_view(view)
     found += judges_passes.judge_view(view)
     found += judges_random.judge(view)
     found += judges_restarts.judge(view)
