@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from conformance.audit import (
+    judges_draws,
     judges_empty,
     judges_first_batch,
     judges_left,
@@ -126,6 +127,7 @@ def _judged(view: View) -> Judged:
     found: list[Finding] = []
     epochs = epochs_of(view)
     found += over_epochs(view, _merged(view, _one_cause(epochs, [_of_epoch(epoch) for epoch in epochs])))
+    found += judges_draws.judge_view(view)
     found += judges_empty.judge_view(view)
     found += judges_first_batch.judge_view(view)
     found += judges_order.judge(view)
