@@ -5,6 +5,7 @@ from itertools import groupby
 from conformance.audit.epochs import EpochView, epochs_of, joined
 from conformance.audit.resumed import first_parts
 from conformance.audit.summary import EpochKey
+from conformance.audit.unions import union_of
 from conformance.audit.view import View
 from conformance.trial.words import count
 
@@ -30,6 +31,8 @@ def _size(view: View) -> list[str]:
         return [count(view.expected, "sample") if view.expected < 1000 else f"{view.expected:,} samples"]
     # The parts of an epoch before and after a restart are one.
     most = max((joined(view, some).came for some in by_epoch(view).values()), default=0)
+    union = None if view.by_content else union_of(view)
+    most = max(most, union.samples) if union is not None and union.exact else most
     different = "different sample" if most == 1 else "different samples"
     return [f"{most:,} {different}"] if most else []
 
