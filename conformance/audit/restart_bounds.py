@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.judges_datasets import asked_of
+from conformance.audit.judges_subsets import differ
 from conformance.audit.words import listed
 from conformance.trial.words import count
 
@@ -13,6 +14,8 @@ def why_untold(parts: Sequence[EpochView], after: EpochView) -> str:
     view = after.view
     if view.facts.get("replacement"):
         return "its sampler draws with replacement"
+    if view.has_own_datasets or (view.worlds and differ(view)):
+        return f"each rank has a {'dataset' if view.has_own_datasets else 'subset'} of its own"
     if not after.epoch.whole:
         return "that epoch did not come to its end"
     why = _unknown([parts[-1]], "before") or _unknown([after], "after") or _unknown(parts, "before")

@@ -109,6 +109,21 @@ def test_why_it_cannot_be_told_is_said(tmp_path: Path, how: str, world: bool, th
     assert ([], expected) == (found(verdict), said(verdict))
 
 
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("subset_print", "each rank has a subset of its own"), ("dataset_print", "each rank has a dataset of its own")],
+)
+def test_parts_that_each_rank_holds_are_not_counted_by_the_first_one(tmp_path: Path, name: str, sentence: str) -> None:
+    """With another number of ranks they are other ones."""
+    for ranks, how in ((2, "left"), (1, "whole")):
+        for rank in range(ranks):
+            part = {"length": 48, "subset": 48 // ranks, name: f"{rank} of {ranks}"}
+            steps = cut(range(24) if how == "left" else range(24, 48), 6)
+            start(tmp_path, [whole(steps[rank::ranks], how=how)], rank, ranks, batch_size=6, **part)
+    verdict = audited(tmp_path)
+    assert ([], True) == ([id for id, _ in found(verdict) if id == "RESUME-1"], said(verdict).endswith(sentence))
+
+
 def test_drawing_with_replacement_skips_nothing(tmp_path: Path) -> None:
     """What was not drawn is not skipped."""
     verdict = went_on(tmp_path, 2, 1, 36, replacement=True)
