@@ -10,19 +10,16 @@ A comment counts at the line of the finding or of the loader, at any line of tha
 
 import ast
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from conformance.audit.configured import Unfit, table_of
+
+__all__ = ["Acceptance", "Unfit", "acceptances", "comments", "not_understood"]
 
 _COMMENT = re.compile(r"#\s*loaderspec:\s*ignore\s+([A-Za-z0-9-]+)\s*(?:,\s*(.*\S))?\s*$")
 _MEANT = re.compile(r"#\s*loaderspec\s*(?::|\s*ignore\b).*", re.I)
-_HEAD = {"accept"}
-
-
-class Unfit(ValueError):
-    """An acceptance that can't be used: the words say where it stands and what it lacks."""
 
 
 @dataclass(frozen=True)
@@ -81,21 +78,10 @@ def not_understood(files: Iterable[str]) -> Iterator[str]:
 
 
 def _configured(folder: Path) -> Iterator[Acceptance]:
-    path = next(
-        (each / "pyproject.toml" for each in (folder, *folder.parents) if (each / "pyproject.toml").exists()), None
-    )
-    if path is None:
+    found = table_of(folder)
+    if found is None:
         return
-    try:
-        table: Any = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise Unfit(f"{path} can't be read: {error}") from error
-    table = table.get("tool", {}).get("loaderspec", {}).get("watch", {})
-    unknown = sorted(set(table) - _HEAD)
-    if unknown:
-        raise Unfit(
-            f"{path.name} has {unknown[0]!r} in [tool.loaderspec.watch], which has {', '.join(sorted(_HEAD))} only"
-        )
+    path, table = found
     for entry in table.get("accept", []):
         lacking = [name for name in ("finding", "at", "reason") if not str(entry.get(name, "")).strip()]
         if lacking:

@@ -11,6 +11,7 @@ from typing import Any
 
 from conformance.audit.accepted import Unfit
 from conformance.audit.accepting import accepting
+from conformance.audit.counted import configured, counted
 from conformance.audit.engines import NoEngine, engine
 from conformance.audit.page import write_page
 from conformance.audit.partial import NoPartial, merged, read_partial, write_partial
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", type=Path, help="a record, or a folder of records")
     help_ = "ranks that must get the same data, for example 0,1; may be given several times"
     parser.add_argument("--same-data", metavar="RANKS", action="append", default=[], type=ranks, help=help_)
+    add_samples(parser)
     parser.add_argument("--partial", metavar="FILE", type=Path, help="write a summary of these files instead")
     parser.add_argument("--merge", metavar="FILE", type=Path, nargs="+", help="judge summaries that --partial wrote")
     parser.add_argument("--engine", default="local", help="where files are read: local, or ray: on a Ray cluster")
@@ -37,6 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
     for name in CHOSEN_BEFORE:
         parser.add_argument(name, help=argparse.SUPPRESS)
+
+
+def add_samples(parser: argparse.ArgumentParser) -> None:
+    """The word that all commands have which judge: how many samples there are."""
+    parser.add_argument(
+        "--samples",
+        metavar="N",
+        action="append",
+        default=[],
+        type=counted,
+        help="how many different samples an iterable dataset or a generator has that trains; LINE=N or FILE:LINE=N for "
+        "the loader of a line; may be repeated",
+    )
 
 
 def ranks(words: str) -> tuple[int, ...]:
@@ -65,7 +80,7 @@ def audit(given: argparse.Namespace) -> int:
     except (NoPartial, NoEngine, OSError) as error:
         return _usage(str(error))
     try:
-        judgement = judged(summary, given.same_data)
+        judgement = judged(summary, given.same_data, [*given.samples, *configured(Path.cwd())])
         if judgement.unknown:
             return _usage(judgement.unknown)
         verdict, told = accepting(judgement)

@@ -112,16 +112,29 @@ class EpochView:
         """How many samples were delivered, each as often as it came."""
         return sum(seen.rows for seen in self.ranks.values())
 
+    def made_with(self, name: str, rank: int | None = None) -> Any:
+        """What the loader was made with for this epoch, on a rank or on its first one: other starts may differ."""
+        rank = next(iter(self.epoch.ranks)) if rank is None else rank
+        facts = self.view.group.loaders.get(rank, self.view.facts)
+        told: dict[str, Any] = self.epoch.ranks[rank].facts.get("made_with") or {}
+        return told.get(name, facts.get(name))
+
+    @property
+    def batch_size(self) -> int | None:
+        """The samples of a batch, if it was said."""
+        told = self.made_with("batch_size")
+        return told if isinstance(told, int) and told > 0 else None
+
     @property
     def full_batch(self) -> int:
         """The samples of a full batch: as was said, else as many as the largest had."""
-        return self.view.batch_size or max((size for seen in self.ranks.values() for size in seen.sizes), default=1)
+        return self.batch_size or max((size for seen in self.ranks.values() for size in seen.sizes), default=1)
 
     @property
     def whole(self) -> bool:
         """Whether all ranks of the job read it to its end, so that what did not come is missing."""
-        there = self.view.complete and not self.resumed
-        return there and len(self.epoch.ranks) == len(self.view.ranks) and self.epoch.whole
+        there = self.view.complete_in(self.key[0]) and not self.resumed
+        return there and len(self.epoch.ranks) == len(self.view.ranks_in(self.key[0])) and self.epoch.whole
 
     @cached_property
     def resumed(self) -> str:
@@ -135,11 +148,12 @@ class EpochView:
         if not self.key[0] or self.key[1] or expected is None or not self.epoch.whole or self.view.by_content:
             return False
         others = [each for key, each in self.view.group.epochs.items() if key != self.key and each.whole]
+        others = [each for each in others if each.ranks.keys() == self.epoch.ranks.keys() or not self.view.worlds]
         most = {
             rank: max((each.ranks[rank].steps for each in others if rank in each.ranks), default=0)
             for rank in self.ranks
         }
-        drops = len(self.ranks) * self.full_batch if self.view.facts.get("drop_last") else 0
+        drops = len(self.ranks) * self.full_batch if self.made_with("drop_last") else 0
         return self.rows + drops >= expected and all(seen.steps >= most[rank] for rank, seen in self.ranks.items())
 
     @property

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from conformance.audit.worlds import numbered, world_of
 from conformance.records.frames import CLOSING, FACT, MADE, End, Frame, frames
 from conformance.records.reader import Deliveries, decoded, key_of, worker_of
 
@@ -79,7 +80,7 @@ def _note(found: Skimmed, fact: dict[str, Any]) -> None:
 
 
 def place(files: list[Skimmed]) -> None:
-    """Give each file of the job its rank and attempt: the how manieth start of its rank it is.
+    """Give each file of the job its rank and attempt: the how manieth start of the job it is.
 
     Processes that did not tell their rank are put into lanes: one that began after another one's last word goes on in
     its lane. Lanes are numbered -1, -2, ...
@@ -100,6 +101,11 @@ def place(files: list[Skimmed]) -> None:
             rank = next(free)
         file.rank, file.attempt = rank, len(lanes.setdefault(rank, []))
         lanes[rank].append(file)
+    ranks = {rank: lane for rank, lane in lanes.items() if rank >= 0}
+    starts = numbered({rank: [world_of(file.hello) for file in lane] for rank, lane in ranks.items()})
+    for rank, lane in ranks.items():
+        for file, start in zip(lane, starts[rank], strict=True):
+            file.attempt = start
 
 
 class Cursor:

@@ -164,6 +164,10 @@ class _Reader:
         line.epochs += 1
         epoch = self._summary.groups[key].epochs.setdefault(epoch_key, Epoch())
         seen = epoch.ranks.setdefault(self._file.rank, RankSeen(_plain(fact)))
+        first = self._summary.groups[key].loaders[self._file.rank]
+        other = {name: loader.get(name) for name in _MADE_WITH if loader.get(name) != first.get(name)}
+        if other:
+            seen.facts["made_with"] = other
         iterator = str(fact.get("iterator") or f"{self._file.token}/{number}/{fact.get('epoch')}")
         group = self._summary.groups[key]
         opened = Open(group, epoch, epoch_key, self._file.rank, seen, iterator, _length(loader, loader.get("length")))
@@ -283,6 +287,8 @@ def _length(loader: dict[str, Any], length: Any) -> int:
     return length if isinstance(length, int) and loader.get("ids", "index") == "index" else 0
 
 
+# What a loader may be made with otherwise when it is made again, as in a restart with another number of ranks.
+_MADE_WITH = ("batch_size", "drop_last", "sampler_length", "replicas")
 _WHICH = ("dataset_print", "length")
 _LOOKS = ("class", "dataset_class", "length", "subset_print", "kind", "sampler")
 

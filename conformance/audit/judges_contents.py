@@ -116,7 +116,8 @@ def _changing(view: View) -> float:
     Equal samples come equally often in every epoch that is read to its end, but for what the loader drops. Where
     samples are drawn anew in each epoch, or changed at random, one reader would get equal ones as well.
     """
-    whole = [epoch for epoch in epochs_of(view) if epoch.epoch.whole and len(epoch.epoch.ranks) == len(view.ranks)]
+    read = [epoch for epoch in epochs_of(view) if epoch.epoch.whole]
+    whole = [epoch for epoch in read if len(epoch.epoch.ranks) == len(view.ranks_in(epoch.key[0]))]
     epochs = whole[:_EPOCHS]
     given = [(epoch, {content: by for content, (by, _) in _given(epoch).items()}) for epoch in epochs]
     several = {(content, frozenset(by)): by for _, each in given for content, by in each.items() if len(by) > 1}

@@ -42,7 +42,7 @@ def asked_of(epoch: EpochView, rank: int) -> int:
     It said so when the loader was made. Where len(loader) changes from epoch to epoch, what came counts, as far as it
     is what len() said.
     """
-    told = epoch.view.group.loaders.get(rank, {}).get("sampler_length")
+    told = epoch.made_with("sampler_length", rank)
     if not isinstance(told, int):
         return 0
     several = [each.ranks[rank].facts.get("steps") for each in epoch.view.group.epochs.values() if rank in each.ranks]
@@ -66,7 +66,7 @@ def _lost(epoch: EpochView) -> Iterator[Finding]:
     for rank, seen in epoch.ranks.items():
         facts = epoch.view.group.loaders.get(rank, {})
         expected = facts.get("subset", facts.get("length"))
-        tail = (epoch.view.batch_size or 1) if facts.get("drop_last") else 1
+        tail = (epoch.batch_size or 1) if facts.get("drop_last") else 1
         if epoch.whole and isinstance(expected, int) and seen.rows + tail <= expected and not asked_of(epoch, rank):
             text = f"{samples(expected - seen.rows)} of the {expected:,} of {epoch.view.who(rank)} never came"
             yield epoch.view.at_loader("PART-2", "lost", text, epochs=(epoch.key,), worst=8)

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from math import lgamma
 
-from conformance.audit.counts import Counts
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
 from conformance.audit.looks import looked_at
 from conformance.audit.orders import alike, in_common
-from conformance.audit.resumed import begun, number_of
+from conformance.audit.resumed import number_of
 from conformance.audit.view import View
-from conformance.audit.words import ascending, head, listed, samples
+from conformance.audit.words import ascending, head, listed
 from conformance.epochs.order import beyond_chance
 from conformance.trial.words import count
 
@@ -19,7 +18,6 @@ from conformance.trial.words import count
 def judge(view: View) -> Iterator[Finding]:
     """Findings over all epochs of a loader; what is only told has the id "note"."""
     yield from _same_order(view)
-    yield from _never_reached(view)
     yield from _contents(view)
 
 
@@ -116,29 +114,6 @@ def unshuffled(view: View) -> bool:
 def has_order(view: View) -> bool:
     """Whether ids are in the order of a dataset that a sampler left: of other loaders nobody promised a shuffle."""
     return view.facts.get("kind") == "map" and view.facts.get("ids", "index") != "content"
-
-
-def _never_reached(view: View) -> Iterator[Finding]:
-    """A loop that leaves every epoch at one step of one order never sees what lies behind it."""
-    again = set(begun(view.group).values())  # what a restart took up was left by the job, and not by the loop
-    epochs = [epoch for epoch in epochs_of(view) if epoch.rows and not epoch.evaluation and epoch.key not in again]
-    expected = view.expected
-    if len(epochs) < 2 or expected is None or view.by_content or view.facts.get("replacement"):
-        return
-    left = all(seen.how == "left" and seen.steps > 1 for epoch in epochs for seen in epoch.ranks.values())
-    same = all(alike(one, other) for one, other in pairwise(epochs))
-    if not left or not same or not view.complete:
-        return
-    all_of_them = Counts()
-    for epoch in epochs:
-        all_of_them.merge(epoch.epoch.counts)
-    lost = expected - sum(number for times, number in all_of_them.histogram().items() if times)
-    if lost > 0 and not any(epoch.has_copies for epoch in epochs):
-        steps = max(seen.steps for epoch in epochs for seen in epoch.ranks.values())
-        text = f"{samples(lost)} of {expected:,} came in none of {len(epochs)} epochs: the loop leaves each of them "
-        advice = "shuffle, or read each epoch to its end"
-        text += f"after {count(steps, 'step')}"
-        yield epochs[0].at_loop("PART-8", "never-reached", text, advice=advice, worst=7)
 
 
 def _cause(view: View, epochs: list[EpochView], same: list[tuple[EpochView, EpochView]]) -> tuple[str, str]:

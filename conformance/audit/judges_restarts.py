@@ -6,6 +6,7 @@ from conformance.audit import judges_progress, known_epochs
 from conformance.audit.epochs import EpochView, epochs_of, joined
 from conformance.audit.finding import Finding
 from conformance.audit.orders import alike, differ
+from conformance.audit.restart_bounds import changed, lost_anyway, other_ranks, steps_of, why_untold
 from conformance.audit.resumed import begun, first_parts, idle_steps, joints, number_of
 from conformance.audit.view import View
 from conformance.audit.went_back import how_far_back
@@ -63,8 +64,8 @@ def _joint(view: View, parts: list[EpochView], after: EpochView) -> Iterator[Fin
         yield _told(after, f"the restart began {called} again in the same order, and did not come to its end")
     elif view.by_content or view.expected is None or not (first.epoch.counts.total and after.epoch.counts.total):
         yield _of_a_stream(view, called, parts, after)
-    elif not after.epoch.whole or set(after.ranks) != set(before.ranks) or not view.complete:
-        yield _told(after, f"too little seen to tell what the restart in {called} skipped")
+    elif why := why_untold(parts, after):
+        yield _told(after, f"what the restart in {called} skipped can't be told: {why}")
     elif said is not None and now is not None and now != said:
         yield _another(after, called, now, said, before, view.expected - first.came)
     else:
@@ -78,7 +79,7 @@ def _in_an_earlier_order(view: View, parts: list[EpochView], after: EpochView, c
     loop that skips as many steps as were done shows that it means to go on.
     """
     said, now = number_of(parts[-1].epoch), number_of(after.epoch)
-    if said is None or now is None or now >= said or parts[0].resumed:
+    if said is None or now is None or now >= said or parts[0].resumed or changed(parts[-1], after):
         return None
     if not all(differ(part, after) for part in parts):
         return None
@@ -107,7 +108,7 @@ def _taken_up(view: View, called: str, parts: list[EpochView], first: EpochView,
     both = joined(view, [first, after]).epoch.counts
     came = sum(many for times, many in both.histogram().items() if times)
     lost, twice = (view.expected or 0) - came, first.came + after.came - came
-    slack = len(after.ranks) * (view.batch_size or 1) if view.facts.get("drop_last") else 0
+    slack = lost_anyway(parts, after)
     if after.came + slack >= (view.expected or 0):
         return _begun_again(called, parts, after, first.came, twice)
     if lost > slack:
@@ -118,7 +119,7 @@ def _taken_up(view: View, called: str, parts: list[EpochView], first: EpochView,
         return _skipped(after, f"the restart skipped {samples(lost)} of {called}{more}", parts[-1], lost, missing)
     if twice:
         return _told(after, f"the restart in {called} went back by {how_far_back(parts[-1], after, twice)}")
-    return _told(after, f"the restart went on in {called} where the job had ended")
+    return _told(after, f"the restart went on in {called} where the job had ended{other_ranks(parts[-1], after)}")
 
 
 def _of_a_stream(view: View, called: str, parts: list[EpochView], after: EpochView) -> Finding:
@@ -130,8 +131,8 @@ def _of_a_stream(view: View, called: str, parts: list[EpochView], after: EpochVi
             return _begun_again(called, parts, after, before.came, before.came)
         text = f"the restart in {called} can't be judged: how many samples it has is not known ({came})"
         return _told(after, text)
-    if not after.epoch.whole or set(after.ranks) != set(parts[-1].ranks) or not view.complete:
-        return _told(after, f"too little seen to tell what the restart in {called} skipped")
+    if why := why_untold(parts, after):
+        return _told(after, f"what the restart in {called} skipped can't be told: {why}")
     said, now = _dataset_epoch(parts[-1]), _dataset_epoch(after)
     if said != now:
         text = f"the restart read epoch {now}, its dataset says, where the job had ended in epoch {said}"
@@ -157,7 +158,7 @@ def _of_a_stream(view: View, called: str, parts: list[EpochView], after: EpochVi
     if found.twice:
         return _told(after, f"the restart in {called} went back by {how_far_back(parts[-1], after, found.twice)}")
     few = f", but for {samples(found.lost)}, as many as readers may drop" if found.lost else ""
-    return _told(after, f"the restart went on in {called} where the job had ended{few}")
+    return _told(after, f"the restart went on in {called} where the job had ended{other_ranks(parts[-1], after)}{few}")
 
 
 def _unseen(called: str, lost: int) -> str:
@@ -175,6 +176,9 @@ def _dataset_epoch(epoch: EpochView) -> object:
 def _begun_again(called: str, parts: list[EpochView], after: EpochView, came: int, twice: int) -> Finding:
     """The restart read the whole epoch again; what of it was trained on is known where optimizer steps are."""
     again = f"the restart began {called} again"
+    if changed(parts[-1], after):  # steps are other ones
+        text = f"{again}{other_ranks(parts[-1], after)}: {samples(twice)} came a second time"
+        return _told(after, text if _trained_at_once(after) else f"{text}, unless the loop skips those that were done")
     done, idle = _done(parts, after), _idle(after)
     if idle is not None and idle[0] == 0 and idle[1] >= min(done):
         idle = None  # gradients may be accumulated over as many steps as were done
@@ -208,6 +212,12 @@ def _begun_again(called: str, parts: list[EpochView], after: EpochView, came: in
     return _told(after, text if idle is not None else f"{text}, unless the loop skips the steps that were done")
 
 
+def _trained_at_once(epoch: EpochView) -> bool:
+    """Whether its first step is known to be trained on."""
+    idle = _idle(epoch)
+    return idle is not None and idle[1] == 0
+
+
 def _done(parts: list[EpochView], after: EpochView) -> list[int]:
     """How many steps of an epoch came before it was read again, on each of its ranks."""
     return [max((part.ranks[rank].steps for part in parts if rank in part.ranks), default=0) for rank in after.ranks]
@@ -234,16 +244,8 @@ def _skipped(
     missing: Sequence[object] = (),
     advice: str = _STORE,
 ) -> Finding:
-    excerpt: tuple[str, ...] = (_steps(before),)
+    excerpt: tuple[str, ...] = (steps_of(before, after),)
     if missing:
         more = ", ..." if lost > len(missing) else ""
         excerpt += (f"in neither: {', '.join(map(str, missing))}{more}",)
     return after.at_loop("RESUME-1", "restart", text, excerpt=excerpt, advice=advice, worst=8)
-
-
-def _steps(before: EpochView) -> str:
-    """``4 steps on each of 2 ranks came before the restart``."""
-    steps = sorted({seen.steps for seen in before.epoch.ranks.values()})
-    many = count(steps[0], "step") if len(steps) == 1 else f"{steps[0]} to {steps[-1]} steps"
-    ranks = len(before.epoch.ranks)
-    return f"{many}{f' on each of {ranks} ranks' if ranks > 1 else ''} came before the restart"

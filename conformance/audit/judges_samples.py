@@ -169,13 +169,13 @@ def _at(epoch: EpochView, key: str, text: str, worst: int) -> Finding:
 
 def _twice_sharded(epoch: EpochView) -> Iterator[Finding]:
     """Only a share of a share came."""
-    expected, size = epoch.view.expected, epoch.view.batch_size or 1
+    expected, size = epoch.view.expected, epoch.batch_size or 1
     if expected is None or not epoch.whole or epoch.again:
         return
     ranks, workers = len(epoch.ranks), max(1, epoch.view.workers)
     for parts, who in ((ranks, "ranks"), (workers if epoch.view.iterable else 1, "workers")):
         # A remainder of each reader, dropped, is not a shard.
-        slack = ranks * workers * (size if epoch.view.facts.get("drop_last") else 1)
+        slack = ranks * workers * (size if epoch.made_with("drop_last") else 1)
         if parts > 1 and abs(epoch.came * parts - expected) <= slack * parts and epoch.came + slack < expected:
             share = f"1 of {parts} samples came ({epoch.came:,} of {expected:,})"
             text = f"{share}: what {who} share was shared out among {who} once more"
@@ -230,9 +230,8 @@ def _lost(epoch: EpochView) -> Iterator[Finding]:
     lost, expected = epoch.histogram.get(0, 0), epoch.view.expected
     if not lost or not epoch.whole or expected is None:
         return
-    facts = epoch.view.facts
     asked = sum(asked_of(epoch, rank) for rank in epoch.ranks)
-    drops = bool(facts.get("drop_last"))
+    drops = bool(epoch.made_with("drop_last"))
     readers = len(epoch.ranks) * (max(1, epoch.view.workers) if epoch.view.iterable else 1)
     tail = readers * epoch.full_batch if drops or _equal_batches(epoch) else len(epoch.ranks)
     told = f"{samples(lost)} of {expected:,} never came"

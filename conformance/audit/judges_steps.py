@@ -8,6 +8,7 @@ from conformance.audit import uneven
 from conformance.audit.endless import passes
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
+from conformance.audit.judges_left import how_far
 from conformance.audit.judges_names import by_field, in_both
 from conformance.audit.looks import looked_at
 from conformance.audit.resumed import begun
@@ -56,14 +57,14 @@ def _all_lie(epoch: EpochView) -> bool:
 
 def _sizes(epoch: EpochView) -> Iterator[Finding]:
     """Batches that are larger than was said, or smaller where they must be full."""
-    size = epoch.view.batch_size
+    size = epoch.batch_size
     if size is None:
         return
     for rank, seen in epoch.ranks.items():
         larger = {each: number for each, number in seen.sizes.items() if each > size}
         smaller = {each: number for each, number in seen.sizes.items() if 0 < each < size}
         # Each pass of an endless stream may end with a smaller one.
-        allowed = 0 if epoch.view.facts.get("drop_last") else _last_ones(epoch, seen) * max(1, ceil(_passes(epoch)))
+        allowed = 0 if epoch.made_with("drop_last") else _last_ones(epoch, seen) * max(1, ceil(_passes(epoch)))
         if larger:
             yield _size(epoch, rank, "BATCH-1", larger, size, "and no batch may hold more")
             return
@@ -177,8 +178,7 @@ def _not_to_the_end(epoch: EpochView) -> Iterator[Finding]:
     for how, told in words.items():
         ranks = {rank: seen for rank, seen in epoch.epoch.ranks.items() if seen.how == how}
         if ranks and not all(seen.facts.get("sanity") for seen in ranks.values()):
-            steps = sorted({seen.steps for seen in ranks.values()})
-            span = count(steps[0], "step") if len(steps) == 1 else f"{steps[0]} to {steps[-1]} steps"
+            span = how_far(epoch.view, ranks)
             who = "" if len(ranks) == len(epoch.epoch.ranks) else f" on {ranks_of(epoch, list(ranks))}"
             rest = _what_of_the_rest(epoch)
             if how == "left" and _passes(epoch):

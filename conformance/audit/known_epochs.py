@@ -67,7 +67,7 @@ def compared(view: View, known: Known, parts: Sequence[EpochView], after: EpochV
 def slack(after: EpochView) -> int:
     """How many samples an epoch in two parts may lack: readers drop what fills no batch, or ranks are made equal."""
     readers = sum(max(1, len(seen.workers)) for seen in after.ranks.values())
-    if after.view.facts.get("drop_last") is False:
+    if after.made_with("drop_last") is False:
         return readers if readers > 1 else 0
     return 2 * readers * after.full_batch
 

@@ -33,9 +33,9 @@ def dealt(epoch: EpochView) -> bool:
     length = lengths.pop() if len(lengths) == 1 else None
     if ranks < 2 or not isinstance(length, int):
         return False
-    replicas = {one.get("replicas") for one in facts}
+    replicas = {epoch.made_with("replicas", rank) for rank in epoch.ranks}
     if replicas != {None}:
         return replicas == {ranks}
     slack = min(ranks * epoch.full_batch, length // 2)
-    whole = epoch.epoch.whole and ranks == epoch.view.world_size
+    whole = epoch.epoch.whole and ranks == epoch.view.worlds.get(epoch.key[0], epoch.view.world_size)
     return whole and abs(epoch.rows - length) < slack and length - epoch.came < slack

@@ -26,6 +26,7 @@ from conformance.audit.summary import (
     Witnesses,
     WorkerSeen,
 )
+from conformance.audit.worlds import fitted
 from conformance.records.frames import CLOSING, FACT, End, fact, frame, frames
 from conformance.records.texts import thinned
 
@@ -96,7 +97,7 @@ def merged(summaries: Iterable[Summary]) -> Summary:
     NoPartial if a rank is in two of them: which of its starts came first could not be told.
     """
     whole = Summary()
-    for part in summaries:
+    for part in fitted(list(summaries)):
         twice = {each.rank for each in whole.processes if each.has_epochs}
         twice &= {each.rank for each in part.processes if each.has_epochs}
         if twice:

@@ -70,6 +70,14 @@ def _summed_up(verdict: Verdict, done: str) -> str:
     findings = verdict.findings
     line = f"{count(len(verdict.groups), 'loader')} {done}, {count(len(findings), 'finding')}."
     known = dict.fromkeys(each.id for each in findings if each.id in clause_texts() or each.id in ways_out())
-    if not findings and verdict.by_index:
-        return f"{line}   samples were told apart by index alone; --id-field F does it by a field"
+    if not findings:
+        return "   ".join([line, *_not_looked_at(verdict)[:1]])
     return f"{line}   what to do: loaderspec explain {' '.join(known)}" if known else line
+
+
+def _not_looked_at(verdict: Verdict) -> list[str]:
+    """What a verdict without findings does not mean; the first of these is said."""
+    by_index = ["samples were told apart by index alone; --id-field F does it by a field"] * verdict.by_index
+    return (
+        by_index + ["how many samples there are is not known; --samples N tells whether all came"] * verdict.uncounted
+    )

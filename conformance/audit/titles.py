@@ -1,8 +1,11 @@
 """The title of a loader: decides what is said of its size, of its readers and of its epochs."""
 
+from itertools import groupby
+
 from conformance.audit.epochs import EpochView, epochs_of, joined
 from conformance.audit.resumed import first_parts
 from conformance.audit.summary import EpochKey
+from conformance.audit.unions import union_of
 from conformance.audit.view import View
 from conformance.trial.words import count
 
@@ -28,6 +31,8 @@ def _size(view: View) -> list[str]:
         return [count(view.expected, "sample") if view.expected < 1000 else f"{view.expected:,} samples"]
     # The parts of an epoch before and after a restart are one.
     most = max((joined(view, some).came for some in by_epoch(view).values()), default=0)
+    union = None if view.by_content else union_of(view)
+    most = max(most, union.samples) if union is not None and union.exact else most
     different = "different sample" if most == 1 else "different samples"
     return [f"{most:,} {different}"] if most else []
 
@@ -38,10 +43,13 @@ def _parts_differ(view: View) -> bool:
 
 
 def _readers(view: View) -> str:
-    ranks = count(len(view.ranks), "rank" if view.ranks[0] >= 0 or len(view.ranks) > 1 else "process")
-    ranks = ranks.replace("processs", "processes")
+    word = "rank" if view.ranks[0] >= 0 or len(view.ranks) > 1 else "process"
+    # A job may go on with another number of ranks.
+    many = [len(view.ranks_in(start)) for start in sorted({start for start, _ in view.group.epochs})] or [0]
+    many = [number for number, _ in groupby(many)] if view.worlds else [len(view.ranks)]
+    first, *others = (count(number, word).replace("processs", "processes") for number in many)
     workers = max(view.workers, view.facts.get("num_workers") or 0)
-    return f"{ranks} x {count(workers, 'worker')}" if workers else ranks
+    return ", then ".join([f"{first} x {count(workers, 'worker')}" if workers else first, *others])
 
 
 def _epochs(view: View) -> list[str]:

@@ -5,9 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from conformance.audit import (
+    counted,
+    judges_counted,
     judges_cycled,
+    judges_draws,
     judges_empty,
     judges_first_batch,
+    judges_left,
     judges_names,
     judges_order,
     judges_passes,
@@ -23,6 +27,7 @@ from conformance.audit import (
     record_notes,
     replicas,
 )
+from conformance.audit.counted import Counted, counts, of_view
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
 from conformance.audit.gather import Progress, gather
@@ -60,8 +65,9 @@ class Verdict:
     recorded: bool
     same_data: Replicas = ()
     unnamed: tuple[str, ...] = ()  # why it is not known who some samples are
-    unknown: str = ""  # which ranks of --same-data the job does not have
+    unknown: str = ""  # which ranks of --same-data, or which loaders of --samples, the job does not have
     by_index: bool = False  # samples of a loader are known by their index alone: what is in them was not looked at
+    uncounted: bool = False  # nobody says how many samples a stream has that was read to its end
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -71,7 +77,7 @@ class Verdict:
 
     @property
     def exit_code(self) -> int:
-        """0: nothing found; 1: findings; 2: --same-data names ranks that the job does not have; 3: nothing was
+        """0: nothing found; 1: findings; 2: an option names ranks or loaders that are not there; 3: nothing was
         recorded, or not who the samples are.
         """
         if self.findings:
@@ -99,37 +105,51 @@ class Verdict:
 
 
 def audit_folder(
-    folder: Path, same_data: Sequence[Sequence[int]] = (), progress: Progress = lambda done, all_of_it: None
+    folder: Path,
+    same_data: Sequence[Sequence[int]] = (),
+    progress: Progress = lambda done, all_of_it: None,
+    samples: Sequence[Counted] = (),
 ) -> Verdict:
-    """Judge the record in a folder. `same_data` are groups of ranks that must get the same data.
+    """Judge the record in a folder. `same_data` are groups of ranks that must get the same data, and `samples` how many
+    there are.
 
     FileNotFoundError if there is no such folder.
     """
-    return judged(gather(folder, progress), same_data)
+    return judged(gather(folder, progress), same_data, samples)
 
 
-def judged(summary: Summary, same_data: Sequence[Sequence[int]] = ()) -> Verdict:
+def judged(summary: Summary, same_data: Sequence[Sequence[int]] = (), samples: Sequence[Counted] = ()) -> Verdict:
     """The verdict over a summary."""
     same = replicas.in_force(summary, same_data)
     views = [View(key, summary.groups[key], summary, same) for key in sorted(summary.groups)]
-    groups = _told_apart([_judged(view) for view in views])
+    groups = _told_apart([_judged(view, samples) for view in views])
     unnamed = tuple(sorted({why for process in summary.processes for why in process.unnamed}))
-    unknown = replicas.unknown(summary, same_data)
-    about = (*([unknown] if unknown else replicas.told(summary, same_data)), *record_notes.about(summary))
+    no_rank, no_loader = replicas.unknown(summary, same_data), [*counted.unknown(views, samples)]
+    unknown = no_rank or next((each for each in no_loader if each.startswith("--")), "")
+    same_told = [no_rank] if no_rank else replicas.told(summary, same_data)
+    about = (*same_told, *no_loader, *record_notes.about(summary))
     notes = (*(f"samples can't be identified: {why}" for why in unnamed), *about)
     read = [view.facts for view in views if view.group.epochs]
     by_index = any(facts.get("kind") == "map" and facts.get("ids", "index") == "index" for facts in read)
-    return Verdict(groups, notes, bool(read), same, unnamed, unknown, by_index)
+    uncounted = any(counts(view) and of_view(view, samples) is None and _trains_to_an_end(view) for view in views)
+    return Verdict(groups, notes, bool(read), same, unnamed, unknown, by_index, uncounted)
 
 
-def _judged(view: View) -> Judged:
+def _trains_to_an_end(view: View) -> bool:
+    return not view.evaluates and any(epoch.whole and epoch.rows for epoch in epochs_of(view))
+
+
+def _judged(view: View, told: Sequence[Counted]) -> Judged:
     found: list[Finding] = []
     epochs = epochs_of(view)
     found += over_epochs(view, _merged(view, _one_cause(epochs, [_of_epoch(epoch) for epoch in epochs])))
     found += judges_cycled.judge_view(view)
+    found += judges_counted.judge_view(view, of_view(view, told))
+    found += judges_draws.judge_view(view)
     found += judges_empty.judge_view(view)
     found += judges_first_batch.judge_view(view)
     found += judges_order.judge(view)
+    found += judges_left.judge_view(view)
     found += judges_passes.judge_view(view)
     found += judges_random.judge(view)
     found += judges_restarts.judge(view)

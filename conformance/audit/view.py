@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from conformance.audit import worlds
 from conformance.audit.finding import Finding
 from conformance.audit.summary import EpochKey, Group, GroupKey, Summary
 from conformance.audit.words import epoch_name, id_name
@@ -36,6 +37,25 @@ class View:
         """How many ranks the job said it has; as many as read it where it said nothing."""
         told = [process.facts.get("world_size") for process in self.summary.processes]
         return max([len(self.ranks), *(number for number in told if isinstance(number, int))])
+
+    @cached_property
+    def worlds(self) -> dict[int, int]:
+        """How many ranks each start of the job had, where they had different numbers of them; else {}."""
+        return worlds.of_starts(self.summary.processes)
+
+    def ranks_in(self, start: int) -> list[int]:
+        """The ranks that read it in a start of the job, of which others may have had more ranks or fewer."""
+        if not self.worlds:
+            return self.ranks
+        return sorted({rank for key, epoch in self.group.epochs.items() if key[0] == start for rank in epoch.ranks})
+
+    def complete_in(self, start: int) -> bool:
+        """Whether all is known of it in a start of the job, as `complete` has it."""
+        if not self.worlds:
+            return self.complete
+        came = {process.rank for process in self.summary.processes if process.attempt == start}
+        ranks, world = self.ranks_in(start), self.worlds.get(start, self.world_size)
+        return len(ranks) >= world or (len(ranks) == 1 and came >= set(range(world)))
 
     @property
     def everywhere(self) -> bool:

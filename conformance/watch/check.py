@@ -99,12 +99,13 @@ def _sweep(running: Ranks, setup: SetUp, folder: Path, given: argparse.Namespace
 def _verdict(running: Ranks, setup: SetUp, folder: Path, given: argparse.Namespace) -> tuple[Verdict, list[str]]:
     running.record(given.target, setup, folder)
     # A module may make other loaders when it is imported: they were not asked for.
-    verdict, told = verdict_of(folder, given.same_data)
+    verdict, told = verdict_of(folder, given.same_data, samples=given.samples)
     return verdict.of_iterated(), told
 
 
 def _more(given: argparse.Namespace) -> list[str]:
     words = [f"--same-data={','.join(map(str, group))}" for group in given.same_data]
+    words += [each.where.replace(" ", "=") for each in given.samples]
     words += [f"--id-field={given.id_field}"] if given.id_field else []
     return words + ([f"--identify={given.identify}"] if given.identify else [])
 

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from conformance.audit.accepted import Unfit
-from conformance.audit.command import ranks
+from conformance.audit.command import add_samples, ranks
 from conformance.records.names import NoIdentity
 from conformance.watch.folder import Foreign, prepare, said, tidy
 from conformance.watch.launch import NOT_FOUND, Ended, NoProgram, run
@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_identity(parser: argparse.ArgumentParser) -> None:
-    """The words that `watch` and `check` have in common: who a sample is, and which ranks may have the same."""
+    """The words that `watch` and `check` have in common: who a sample is, how many there are, and which
+    ranks may have the same.
+    """
     parser.add_argument(
         "--same-data",
         metavar="0,1",
@@ -40,6 +42,7 @@ def add_identity(parser: argparse.ArgumentParser) -> None:
         type=ranks,
         help="ranks that get the same batches by design: tensor, pipeline or context parallel; may be repeated",
     )
+    add_samples(parser)
     parser.add_argument("--id-field", metavar="F", help="the field that identifies a sample")
     parser.add_argument("--identify", metavar="M:F", help="a function that identifies a sample: module:function")
 
@@ -84,7 +87,7 @@ def watch(given: argparse.Namespace) -> int:
 def _judged(folder: Path, job: list[str], ended: Ended, given: argparse.Namespace) -> int:
     heard = list(said(folder))
     over = how_ended(heard, ended)
-    verdict, stale = verdict_of(folder, given.same_data, ended.stopped, given.html, over)
+    verdict, stale = verdict_of(folder, given.same_data, ended.stopped, given.html, over, given.samples)
     first = list(unseen(job, heard))
     if ended.forced:
         first.append(f"The job was ended by a signal: {ended.forced}. It may hang: where, its findings may say.")

@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.records.place import place
 from conformance.watch.datasets import base_of, parts_of, print_of
+from conformance.watch.draws import draws_of
 from conformance.watch.entries import entries_of
 from conformance.watch.fingerprints import fingerprints
 from conformance.watch.lines import handed_on, is_users, users_frame, users_line
@@ -63,6 +64,7 @@ def loader(given: Any, made: Facts) -> Facts:
         "persistent": bool(given.persistent_workers),
         "sampler": None if iterable else _name(sampler),
         "sampler_length": None if iterable or sampler is given.batch_sampler else length(sampler),
+        "draws": None if iterable or _own_batches(given.batch_sampler) else draws_of(sampler, given.dataset),
         "replacement": bool(getattr(sampler, "replacement", False)),
         "replicas": None if iterable else _replicas(given, sampler),
         "seed": _whole_number(sampler, "seed"),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.audit.accepted import acceptances
+from conformance.audit.counted import configured
 from conformance.records.names import NoIdentity
 
 
@@ -30,6 +31,7 @@ def check_identify(name: str | None, job: Sequence[str] = ()) -> None:
 def check_accepted() -> None:
     """Unfit if pyproject.toml can't be read, or accepts a finding without a reason. Of comments the report says so."""
     acceptances([], Path.cwd())
+    configured(Path.cwd())
 
 
 def scripts(job: Sequence[str]) -> list[Path]:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from conformance.audit.accepted import Unfit
 from conformance.audit.accepting import accepting
+from conformance.audit.counted import Counted, configured
 from conformance.audit.gather import gather
 from conformance.audit.page import write_page
 from conformance.audit.summary import GroupKey, Summary
@@ -23,6 +24,7 @@ def verdict_of(
     limited: bool = False,
     html: Path | None = None,
     over: Mapping[int, str] = MappingProxyType({}),
+    samples: Sequence[Counted] = (),
 ) -> tuple[Verdict, list[str]]:
     """The verdict over a record, without what is accepted; and what is said of the acceptances, and where the page is.
 
@@ -31,11 +33,11 @@ def verdict_of(
     """
     summary = gather(folder)
     mark(summary, over)
-    verdict = judged(summary, same_data)
     try:
+        verdict = judged(summary, same_data, [*samples, *configured(Path.cwd())])
         verdict, told = accepting(verdict, limited)
     except Unfit as error:
-        told = [f"nothing is accepted: {error}"]
+        verdict, told = judged(summary, same_data, samples), [f"nothing is accepted: {error}"]
     return verdict, told if html is None else [*told, _page(summary, verdict, html)]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness.audit.jobs import audited, cut, found, job, of_workers, told
+from tests.harness.audit.jobs import audited, cut, found, job, of_workers, told, whole
 from tests.harness.audit.test_samples import order
 
 STREAM = {"kind": "iterable", "batch_size": 4, "drop_last": False}
@@ -51,3 +51,31 @@ def test_epochs_with_other_samples_for_other_reasons_are_not_told(
     ranks = [[of_workers([cut(numbers, 4, bool(facts))]) for numbers in of]]
     verdict = audited(job(tmp_path, ranks, ids="named", **{**STREAM, **facts}))
     assert ([], False) == (found(verdict), "left-out" in told(verdict))
+
+
+@pytest.mark.parametrize(
+    ("given", "size", "sentence"),
+    [
+        (36, 40, "no epoch had all of the 40 samples that came in 3 epochs: each lacks 4"),
+        (37, 40, None),
+        (40, 40, None),
+    ],
+)
+@pytest.mark.parametrize("kind", ["wrapped", "iterable"])
+def test_a_generator_whose_epochs_lack_samples_of_each_other_is_told(
+    tmp_path: Path, given: int, size: int, sentence: str | None, kind: str
+) -> None:
+    """The title says how many came in all; a tail that fills no batch may be dropped."""
+    of = [whole(cut(order(40, seed)[:given], 4)) for seed in range(3)]
+    verdict = audited(job(tmp_path, [of], kind=kind, ids="named"))
+    assert f"{size} different samples, 1 rank" in verdict.groups[0].title
+    notes = [note.sentence for note in verdict.groups[0].notes if note.key == "left-out"]
+    assert [] == found(verdict)
+    assert [sentence] * (sentence is not None) == [note.split(";")[0] for note in notes]
+
+
+def test_contents_that_change_are_not_added_up(tmp_path: Path) -> None:
+    """The title of a stream whose contents change in part says what an epoch had."""
+    of = [whole(cut([*range(30), *range(100 * seed, 100 * seed + 10)], 4)) for seed in range(1, 4)]
+    verdict = audited(job(tmp_path, [of], kind="iterable", ids="content"))
+    assert "40 different samples, 1 rank" in verdict.groups[0].title

@@ -107,6 +107,20 @@ def test_only_what_is_asked_for_is_checked(tmp_path: Path, capfd: pytest.Capture
     assert "no smaller set-up was looked for" in out
 
 
+def test_how_many_samples_there_are_can_be_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The smallest set-up is told with it."""
+    (tmp_path / "stream.py").write_text(
+        "from torch.utils.data import IterableDataset\n\n\n"
+        "class Stream(IterableDataset):\n    def __iter__(self):\n        yield from range(38)\n\n\n"
+        "stream = Stream()\n"
+    )
+    words = ["--world-size=1", "--epochs=1", "--samples=40", "--sweep"]
+    assert 1 == main(["check", f"{tmp_path}/stream.py:stream", *words])
+    out = capfd.readouterr().out
+    assert "2 samples of 40 (--samples 40) never came in epoch 0" in out
+    assert "--samples=40" in out.splitlines()[-2]
+
+
 def test_a_sweep_says_what_could_not_be_made_smaller(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The set-up is the smallest there is, and the sampler has a length of its own."""
     (tmp_path / "own.py").write_text(

@@ -4,7 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from torch.utils.data import BatchSampler, ConcatDataset, DataLoader, SequentialSampler, Subset
+from torch.utils.data import (
+    BatchSampler,
+    ConcatDataset,
+    DataLoader,
+    RandomSampler,
+    SequentialSampler,
+    Subset,
+    WeightedRandomSampler,
+)
 
 from conformance.watch import facts
 
@@ -40,3 +48,41 @@ def test_parts_and_a_batch_sampler_of_the_users_own_are_told(
     """By them the judges know what is repeated as a whole, and who drops a tail."""
     said = facts.loader(loader, {})
     assert (parts, own) == (said["parts"], said["own_batches"])
+
+
+class ByClass(WeightedRandomSampler):
+    """Draws a class, and gives a sample of it."""
+
+    def __iter__(self) -> Iterator[int]:
+        """Two samples."""
+        yield from (1, 2)
+
+
+TWO = WeightedRandomSampler([0.5, 0.5], 3)
+
+
+@pytest.mark.parametrize(
+    ("loader", "expected"),
+    [
+        pytest.param(DataLoader(DATA, sampler=TWO), {"what": "weights", "from": 2, "of": 3}, id="weights"),
+        pytest.param(
+            DataLoader(Subset(DATA, [0, 1]), sampler=TWO), {"what": "weights", "from": 2, "of": 2}, id="a-subset"
+        ),
+        pytest.param(
+            DataLoader(DATA, batch_sampler=BatchSampler(TWO, 2, False)),
+            {"what": "weights", "from": 2, "of": 3},
+            id="in-torchs-batch-sampler",
+        ),
+        pytest.param(
+            DataLoader(DATA, sampler=RandomSampler(range(2), replacement=True)),
+            {"what": "data_source", "from": 2, "of": 3},
+            id="from-another-dataset",
+        ),
+        pytest.param(DataLoader(DATA, sampler=RandomSampler(range(2))), None, id="a-shuffle"),
+        pytest.param(DataLoader(DATA, sampler=ByClass([0.5, 0.5], 3)), None, id="a-sampler-of-ones-own"),
+        pytest.param(DataLoader(DATA, batch_sampler=Buckets(TWO, 2, False)), None, id="a-batch-sampler-of-ones-own"),
+    ],
+)
+def test_from_how_many_a_sampler_draws_is_told(loader: Any, expected: dict[str, Any] | None) -> None:
+    """By it the judges know what can never be drawn."""
+    assert expected == facts.loader(loader, {})["draws"]
