@@ -278,6 +278,8 @@ def _plain(fact: dict[str, Any]) -> dict[str, Any]:
 
 def _worker_told(seen: WorkerSeen, fact: dict[str, Any]) -> None:
     seen.random = seen.random or dict(fact.get("random") or {})
+    if isinstance(fact.get("dataset_state"), dict):
+        seen.dataset_state = fact["dataset_state"]
     if isinstance(fact.get("drew"), list):
         seen.drew = sorted({*(seen.drew or []), *fact["drew"]})
 

@@ -6,7 +6,7 @@ from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
 from conformance.audit.judges_order import has_order, unshuffled
 from conformance.audit.view import View
-from conformance.audit.words import ascending
+from conformance.audit.words import by_rule
 from conformance.trial.words import count
 
 _ADVICE = "iterate the loader again for each pass: while True: yield from loader"
@@ -32,5 +32,5 @@ def judge_view(view: View) -> Iterator[Finding]:
 
 def _is_shuffled(epoch: EpochView) -> bool:
     """Whether a sampler gave its samples in an order that is not the dataset's."""
-    in_order = any(ascending(seen) for seen in epoch.ranks.values())
+    in_order = any(by_rule(seen) for seen in epoch.ranks.values())
     return has_order(epoch.view) and not unshuffled(epoch.view) and not in_order

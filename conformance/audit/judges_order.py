@@ -6,11 +6,12 @@ from math import lgamma
 
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
+from conformance.audit.judges_unheard import ADVICE
 from conformance.audit.looks import looked_at
 from conformance.audit.orders import alike, in_common
 from conformance.audit.resumed import number_of
 from conformance.audit.view import View
-from conformance.audit.words import ascending, head, listed
+from conformance.audit.words import by_rule, head, listed
 from conformance.epochs.order import beyond_chance
 from conformance.trial.words import count
 
@@ -41,7 +42,7 @@ def _same_order(view: View) -> Iterator[Finding]:
                 "note", "few-orders", f"{count(common, 'sample')} are too few to tell whether orders differ"
             )
         return
-    if first.evaluation or unshuffled(view) or any(ascending(seen) for seen in first.ranks.values()):
+    if first.evaluation or unshuffled(view) or any(by_rule(seen) for seen in first.ranks.values()):
         return
     ranks = f" on {'both' if len(first.ranks) == 2 else 'all'} ranks" if len(first.ranks) > 1 else ""
     which = f"{second.name} came in the order of {first.name}{ranks}"
@@ -83,7 +84,7 @@ def _kept_copies(one: EpochView, other: EpochView, which: str) -> Finding:
         "unheard-epoch",
         f"{text}set_epoch (from {numbers[0]} to {numbers[1]})",
         excerpt=_begin(one, other),
-        advice="persistent_workers=False, or keep the epoch in shared memory: torch.tensor(0).share_memory_()",
+        advice=ADVICE,
         epochs=(other.key,),
         worst=7,
     )

@@ -8,7 +8,7 @@ from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
 from conformance.audit.judges_order import has_order, unshuffled
 from conformance.audit.view import View
-from conformance.audit.words import ascending
+from conformance.audit.words import by_rule
 from conformance.epochs.order import beyond_chance
 
 _ADVICE = "draw another order for each pass: a sampler that begins again by itself hears of no epoch"
@@ -22,7 +22,7 @@ def judge_view(view: View) -> Iterator[Finding]:
     if view.facts.get("replacement") or unshuffled(view) or not view.group.witnesses.keeps_all:
         return
     for epoch in epochs_of(view):
-        shuffled = not epoch.evaluation and not any(ascending(seen) for seen in epoch.ranks.values())
+        shuffled = not epoch.evaluation and not any(by_rule(seen) for seen in epoch.ranks.values())
         found = list(_one_order(epoch)) if shuffled and epoch.again and passes(epoch) is not None else []
         if found:
             yield from found

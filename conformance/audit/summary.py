@@ -51,6 +51,7 @@ class WorkerSeen:
     mixed: int = 0
     random: dict[str, str] = field(default_factory=dict)
     drew: list[str] | None = None
+    dataset_state: dict[str, Any] | None = None  # what set_epoch sets, as its copy of the dataset has it
 
 
 @dataclass

@@ -6,11 +6,14 @@ from pathlib import Path
 
 from conformance.audit import (
     counted,
+    judges_beside,
     judges_counted,
+    judges_cut_off,
     judges_cycled,
     judges_draws,
     judges_empty,
     judges_first_batch,
+    judges_folds,
     judges_left,
     judges_names,
     judges_order,
@@ -24,6 +27,7 @@ from conformance.audit import (
     judges_streams,
     judges_subsets,
     judges_uncovered,
+    judges_unheard,
     record_notes,
     replicas,
 )
@@ -39,6 +43,28 @@ from conformance.audit.view import Replicas, View
 
 EXIT_NOTHING_FOUND, EXIT_FINDINGS, EXIT_USAGE, EXIT_NOTHING_RECORDED = 0, 1, 2, 3
 NOTE = "note"
+# What is said of a loader over all its epochs, in this order.
+_OF_A_LOADER = (
+    judges_beside.judge_view,
+    judges_cut_off.judge_view,
+    judges_cycled.judge_view,
+    judges_draws.judge_view,
+    judges_empty.judge_view,
+    judges_first_batch.judge_view,
+    judges_order.judge,
+    judges_left.judge_view,
+    judges_passes.judge_view,
+    judges_random.judge,
+    judges_restarts.judge,
+    judges_steps.judge_view,
+    judges_subsets.judge_view,
+    judges_uncovered.judge_view,
+    judges_splits.judge_view,
+    judges_names.judge_view,
+    judges_streams.judge_view,
+    judges_folds.judge_view,
+    judges_unheard.judge_view,
+)
 # Counts of more bytes are packed again when their epoch is judged.
 _LARGE = 1 << 20
 
@@ -143,22 +169,8 @@ def _judged(view: View, told: Sequence[Counted]) -> Judged:
     found: list[Finding] = []
     epochs = epochs_of(view)
     found += over_epochs(view, _merged(view, _one_cause(epochs, [_of_epoch(epoch) for epoch in epochs])))
-    found += judges_cycled.judge_view(view)
     found += judges_counted.judge_view(view, of_view(view, told))
-    found += judges_draws.judge_view(view)
-    found += judges_empty.judge_view(view)
-    found += judges_first_batch.judge_view(view)
-    found += judges_order.judge(view)
-    found += judges_left.judge_view(view)
-    found += judges_passes.judge_view(view)
-    found += judges_random.judge(view)
-    found += judges_restarts.judge(view)
-    found += judges_steps.judge_view(view)
-    found += judges_subsets.judge_view(view)
-    found += judges_uncovered.judge_view(view)
-    found += judges_splits.judge_view(view)
-    found += judges_names.judge_view(view)
-    found += judges_streams.judge_view(view)
+    found += [each for judge in _OF_A_LOADER for each in judge(view)]
     found = judges_random.with_cause(found)
     findings = sorted((each for each in found if each.id != NOTE), key=lambda each: (-each.worst, each.id, each.key))
     return Judged(

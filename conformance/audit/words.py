@@ -42,6 +42,16 @@ def ascending(seen: RankSeen) -> bool:
     return len(first) > 1 and all(one < other for one, other in pairwise(first))
 
 
+def by_rule(seen: RankSeen) -> bool:
+    """Whether a rank's first samples are in an order that no shuffle gives: the dataset's, or in lanes, where each step
+    is the one before it moved on (truncated backpropagation reads so).
+    """
+    steps = [[each for each in step if isinstance(each, int)] for step in seen.head]
+    moved = {other - one for before, after in pairwise(steps) for one, other in zip(before, after, strict=False)}
+    in_lanes = len(steps) > 2 and min(map(len, steps)) > 1 and len(moved) == 1
+    return ascending(seen) or in_lanes
+
+
 def listed(numbers: Sequence[object], most: int = 6) -> str:
     """``3``, ``3 and 5``, ``3, 5, 7 and 9 more``."""
     shown = [str(number) for number in numbers[:most]]

@@ -6,6 +6,7 @@ from types import FrameType
 from typing import Any
 
 from conformance.records.place import place
+from conformance.watch.copies import epoch_state
 from conformance.watch.datasets import base_of, parts_of, print_of
 from conformance.watch.draws import draws_of
 from conformance.watch.entries import entries_of
@@ -118,6 +119,7 @@ def epoch(given: Any, frame: FrameType | None) -> Facts:
         "line": line,
         "set_epoch": _epoch_of(given),
         "dataset_epoch": _epoch_of_dataset(base_of(given.dataset)),
+        "dataset_state": epoch_state(base_of(given.dataset)),
         "no_grad": not torch.is_grad_enabled(),
         "eval": _in_eval(frame, torch),
         # What accelerate's dispatcher reads on rank 0 is cut up into other steps.

@@ -12,7 +12,8 @@ from typing import Any
 
 from conformance.records.content import digest
 from conformance.records.names import NoIdentity
-from conformance.watch.datasets import base_indices
+from conformance.watch.copies import State, epoch_state
+from conformance.watch.datasets import base_indices, base_of
 from conformance.watch.fingerprints import Prints, fingerprints
 from conformance.watch.identity import id_of, ids_of
 from conformance.watch.keys import take_key
@@ -111,6 +112,7 @@ class Making:
         self._dataset = dataset
         self._generation = -1 if self.worker == -1 else next(_generations)
         self._states: Prints | None = None
+        self._state: State | None = None
         self._index: Any = None
         self._probe: dict[str, str] = {}
         self._fetched = 0
@@ -123,6 +125,7 @@ class Making:
             if self.worker != -1:
                 self.key = take_key(watching().folder, self._generation)
             self._index = index
+            self._state = epoch_state(base_of(self._dataset)) if self.worker != -1 else None
             self._states = fingerprints(self._dataset) if self._looks() else None
 
     def see(self, elements: list[Any]) -> None:
@@ -166,7 +169,7 @@ class Making:
         if self._states is not None and self.key is not None:
             now = fingerprints(self._dataset)
             drew = sorted(name for name, state in self._states.items() if now.get(name) != state)
-            told = {"random": self._states, "drew": drew, "probe": self._probe}
+            told = {"random": self._states, "drew": drew, "probe": self._probe, "dataset_state": self._state}
             recorder.worker(self.key, self.worker, told)
         self._states = None
         self._fetched += 1

@@ -1,0 +1,42 @@
+"""What set_epoch of a dataset sets is told, unless a copy may hear of it in another way."""
+
+import multiprocessing
+from typing import Any
+
+import torch
+
+from conformance.watch.copies import epoch_state
+
+
+class Dataset:
+    """Has a stage and a name, and much else that set_epoch does not set."""
+
+    def __init__(self, **more: Any) -> None:
+        self.size, self.stage, self.name = 8, 1, "all"
+        self.__dict__.update(more)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set two of them."""
+        self.stage = epoch + 1
+        self.order = [epoch]
+
+
+class Plain:
+    """Hears of no epoch."""
+
+    epoch = 0
+
+
+def test_only_what_set_epoch_assigns_is_told() -> None:
+    """Numbers and texts, and nothing that holds others."""
+    dataset = Dataset()
+    dataset.set_epoch(3)
+    assert {"stage": 4} == epoch_state(dataset)
+    assert epoch_state(Plain()) is None
+
+
+def test_a_dataset_that_shares_something_is_not_looked_at() -> None:
+    """Its copies may hear of the epoch in shared memory."""
+    for shared in (torch.tensor(0).share_memory_(), multiprocessing.Value("i", 0)):
+        assert epoch_state(Dataset(shared=shared)) is None
+    assert {"stage": 1} == epoch_state(Dataset(own=torch.tensor(0)))
