@@ -97,7 +97,8 @@ def merged(summaries: Iterable[Summary]) -> Summary:
     NoPartial if a rank is in two of them: which of its starts came first could not be told.
     """
     whole = Summary()
-    for part in fitted(list(summaries)):
+    for each in summaries:  # one at a time: all of them may be too much
+        whole, part = fitted(whole, each)
         twice = {each.rank for each in whole.processes if each.has_epochs}
         twice &= {each.rank for each in part.processes if each.has_epochs}
         if twice:

@@ -44,12 +44,12 @@ def world_of(facts: Mapping[str, Any]) -> int | None:
     return told if isinstance(told, int) else None
 
 
-def fitted(parts: Sequence[Summary]) -> list[Summary]:
-    """The parts of a record, each of all starts of some ranks, with the starts of all of them numbered alike."""
-    lowest = [_lowest(part) for part in parts]
-    worlds = {rank: told for rank, told in lowest if rank >= 0}
-    starts = numbered(worlds)
-    return [_renumbered(part, starts.get(rank, [])) for part, (rank, _) in zip(parts, lowest, strict=True)]
+def fitted(one: Summary, other: Summary) -> tuple[Summary, Summary]:
+    """Two parts of a record, each of all starts of some ranks, with the starts of both numbered alike."""
+    lowest = [_lowest(part) for part in (one, other)]
+    starts = numbered({rank: told for rank, told in lowest if rank >= 0})
+    (mine, _), (theirs, _) = lowest
+    return _renumbered(one, starts.get(mine, [])), _renumbered(other, starts.get(theirs, []))
 
 
 def _lowest(part: Summary) -> tuple[int, Worlds]:
