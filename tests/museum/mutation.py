@@ -224,18 +224,24 @@ def _branch(node: ast.If | ast.IfExp | ast.While) -> Iterator[ast.AST]:
 
 
 def _statement(node: ast.stmt) -> Iterator[ast.AST]:
-    yield ast.Pass()
+    yield _nothing_of(node)
+
+
+def _nothing_of(node: ast.stmt) -> ast.stmt:
+    """What does nothing in the place of a statement: after `super()` a method has to know its class all the same."""
+    calls_super = any(isinstance(each, ast.Name) and each.id == "super" for each in ast.walk(node))
+    return ast.Expr(ast.Name("__class__", ast.Load())) if calls_super else ast.Pass()
 
 
 def _assigned(node: ast.Assign) -> Iterator[ast.AST]:
     # A name that is never bound is an error at once, and finds nothing out about the suite.
     if all(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets):
-        yield ast.Pass()
+        yield _nothing_of(node)
 
 
 def _called(node: ast.Expr) -> Iterator[ast.AST]:
     if isinstance(node.value, ast.Call | ast.Yield | ast.YieldFrom):
-        yield ast.Pass()
+        yield _nothing_of(node)
 
 
 def _left(node: ast.Break | ast.Continue) -> Iterator[ast.AST]:
