@@ -12,6 +12,7 @@ from typing import Any
 
 from conformance.clauses import CLAUSES, FAMILIES, Clause
 from conformance.contract import AdapterError, Claims
+from conformance.trial.floors import floor_of
 from conformance.trial.memory import Memory, RememberingCampaign
 from conformance.trial.result import Case, Result
 from conformance.trial.session import Session
@@ -155,11 +156,11 @@ class Search:
             case = self._case(look, CLAUSES[first])
             return Tried(claim, value, False, case=case, reason="" if case else f"{first} was violated once")
         added = {each: times for each, times in look.exercised.items() if not CLAUSES[each].applies(before)}
-        seldom = [each for each, times in added.items() if times < self.session.floor_of(CLAUSES[each])]
+        floors = {each: floor_of(CLAUSES[each], self.session.tier, self.session.claims) for each in added}
+        seldom = next((each for each, times in added.items() if times < floors[each]), "")
         if seldom:
-            times, floor = added[seldom[0]], self.session.floor_of(CLAUSES[seldom[0]])
-            reason = f"not found out: {seldom[0]} could have failed in {times} cases, and {floor} are needed"
-            return Tried(claim, value, False, reason=reason)
+            told = f"{seldom} could have failed in {added[seldom]} cases, and {floors[seldom]} are needed"
+            return Tried(claim, value, False, reason=f"not found out: {told}")
         if claim == "workers" and not self._has_read_elsewhere():
             return Tried(claim, value, False, reason="it was asked for workers, and read everything by itself")
         more = (times - (0 if each == own else usual.exercised.get(each, 0)) for each, times in look.exercised.items())

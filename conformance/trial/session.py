@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from math import inf, prod
+from math import inf
 from typing import Any
 
 from conformance.contract import AdapterError, Claims
@@ -21,6 +21,7 @@ from conformance.trace import Scenario
 from conformance.trial.campaign import Campaign
 from conformance.trial.clause import CLAUSES, Clause
 from conformance.trial.family import FAMILIES
+from conformance.trial.floors import floor_of
 from conformance.trial.judged import judged
 from conformance.trial.known import parse_known
 from conformance.trial.outcome import Outcome, Report
@@ -35,7 +36,6 @@ from conformance.trial.unjudged import of_nobody
 _LONGEST_PATIENCE = 86_400.0
 # After the time limit what was begun may go on for these seconds, and what was found be seen again.
 _AFTER_THE_LIMIT = 3.0
-_LEFT_WITHOUT = {"ranks": 0.5, "drop_last": 0.5, "batch_size": 0.2}
 # Of a run in which the suite itself failed, and of one whose adapter can't be used.
 EXIT_BROKEN, EXIT_INVALID = 3, 4
 
@@ -264,23 +264,9 @@ class Session:
                 return replace(outcome, status="NOT EXERCISED", note=of_nobody(clause, *unowned))
         return outcome
 
-    def floor_of(self, clause: Clause, is_short: bool = False) -> int:
-        """In how many cases a clause must have been able to fail, before it is said to hold.
-
-        `is_short`: only a few of the cases were tried, because this loader's workers take long to start.
-        """
-        # A family that is not drawn has as many scenarios at a higher tier as at the gate.
-        is_drawn = FAMILIES[clause.family].drawn is not None
-        share = self.tier.floor_share if is_drawn else min(1.0, self.tier.floor_share)
-        if is_short:
-            share = min(share, TIERS["quick"].floor_share)
-        # There is less to try of a loader that can't be asked for all of it.
-        share *= prod(_LEFT_WITHOUT[name] for name in self.claims.without)
-        return max(1, round(clause.floor * share))
-
     def _judged_alone(self, clause: Clause, result: Result, blank: Outcome) -> Outcome:
         refuted = self.refuted.case_of(clause.id, self.tolerated.kinds.get(clause.id, frozenset()))
         if refuted:
             exercised, why = result.exercised[clause.id], self.refuted.why
             return replace(blank, status="VIOLATED", exercised=exercised, case=refuted, note=why)
-        return judged(clause, result, blank, self.tolerated, self.floor_of(clause, result.is_short))
+        return judged(clause, result, blank, self.tolerated, floor_of(clause, self.tier, self.claims, result.is_short))
