@@ -11,6 +11,7 @@ from pathlib import Path
 
 from conformance.audit.configured import Unfit, table_of
 from conformance.audit.view import View
+from conformance.audit.words import listed
 
 
 @dataclass(frozen=True)
@@ -72,4 +73,11 @@ def unknown(views: Sequence[View], told: Sequence[Counted]) -> Iterator[str]:
     for each in told if any(view.group.epochs for view in views) else ():
         if not any(each.is_about(view) for view in views):
             which = "is read at that line" if each.line else "trains"
-            yield f"{each.where}: no iterable dataset or generator {which}, or the record says how long it is"
+            none = f"{each.where}: no iterable dataset or generator {which}, or the record says how long it is"
+            yield none + _others(views)
+
+
+def _others(views: Sequence[View]) -> str:
+    """``; such are made at train.py:25``, of loaders whose number of samples is not known."""
+    made = [f"{Path(view.file).name}:{view.line}" for view in views if view.group.epochs and view.expected is None]
+    return f"; such are made at {listed(made, 3)}" if made else ""

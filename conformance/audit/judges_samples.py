@@ -202,8 +202,8 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
         return
     if not epoch.whole or epoch.histogram.get(0, 0):
         return
-    # A rank's own repeats make no ranks equal.
-    if epoch.repeats.within_a_rank:
+    # A rank's own repeats make no ranks equal, and ranks that are equal already need none.
+    if epoch.repeats.within_a_rank or not (_equal_batches(epoch) or _is_needed(epoch)):
         return
     text = f"{samples(extra)} came twice, so that all ranks have equally many"
     if not epoch.evaluation:
@@ -217,6 +217,12 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
         advice="evaluate without padding (each rank its own part, uneven), or drop the repeats before the metric",
         worst=6,
     )
+
+
+def _is_needed(epoch: EpochView) -> bool:
+    """Whether ranks have no more than equal shares of what came, or full steps of it."""
+    each = epoch.rows // len(epoch.ranks)
+    return each == -(-epoch.came // len(epoch.ranks)) or each % epoch.full_batch == 0
 
 
 def _equal_batches(epoch: EpochView) -> bool:

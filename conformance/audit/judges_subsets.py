@@ -26,7 +26,7 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     elif _shared(epoch) and not epoch.again and epoch.whole:
         text = "ranks were given different subsets, and each of these is shared out among all ranks once more"
         yield _found(epoch, "PART-2", f"{text}: {lost}" if lost else text)
-    elif readers and epoch.rows - epoch.came >= len(epoch.ranks) * (epoch.view.batch_size or 1):
+    elif readers and not _fills_up(epoch):
         text = f"ranks were given different subsets, and {samples(epoch.again)} came to several ranks"
         yield _found(epoch, "PART-1", f"{text}: right only if each rank trains a model of its own")
 
@@ -72,6 +72,17 @@ def _shared(epoch: EpochView) -> bool:
         if not seen.whole or not isinstance(subset, int) or abs(seen.rows * len(epoch.ranks) - subset) > drops:
             return False
     return len(epoch.ranks) > 1
+
+
+def _fills_up(epoch: EpochView) -> bool:
+    """Whether what came again may be there to make the ranks' lists equally long: few samples, or at their ends."""
+    extra = epoch.rows - epoch.came
+    if extra < len(epoch.ranks):
+        return True
+    rows = epoch.repeats.rows
+    last = {rank: seen.steps - 1 for rank, seen in epoch.ranks.items()}
+    elsewhere = [sample for sample, rank, step in rows[:, [0, 3, 5]].tolist() if step < last[rank]]
+    return extra < len(epoch.ranks) * (epoch.view.batch_size or 1) and len(set(elsewhere)) == len(elsewhere)
 
 
 def _lost(epoch: EpochView) -> str:

@@ -17,6 +17,7 @@ from conformance.chosen import (
     left,
 )
 from conformance.chosen.batches import may_refuse
+from conformance.chosen.promises import of_batches
 from conformance.chosen.scenario import (
     BATCHES,
     DETAILS,
@@ -153,6 +154,7 @@ def _family(
     listed: Callable[[Claims, Tier], Iterable[ChosenScenario]],
     examples: Mapping[str, int],
     draw: Callable[[Claims], Any] | None = None,
+    promises: Callable[[Claims, frozenset[str]], Iterable[str]] = lambda claims, held: (),
 ) -> Family[ChosenScenario]:
     return Family(
         name,
@@ -165,12 +167,20 @@ def _family(
         may_fail=_may_fail,
         within=within,
         few=few,
+        promises=promises,
         scripting=SCRIPTING,
     )
 
 
 FAMILIES = (
-    _family("batches", BATCHES, drawn.a_few_batches, {"quick": 30, "gate": 240, "deep": 10_000}, drawn.batches),
+    _family(
+        "batches",
+        BATCHES,
+        drawn.a_few_batches,
+        {"quick": 30, "gate": 240, "deep": 10_000},
+        drawn.batches,
+        promises=of_batches,
+    ),
     _family(
         "streams",
         ("stream",),

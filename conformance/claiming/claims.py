@@ -10,7 +10,7 @@ from typing import Any
 
 from conformance.claiming.init import EXIT_DONE, EXIT_USAGE, beside, place_of
 from conformance.claiming.search import NOT_LOOKED_FOR, Findings, Search, Tried, made_of, unless_claimed
-from conformance.claiming.struck import claims_of_text, struck
+from conformance.claiming.struck import claims_of_text, kept, struck
 from conformance.claiming.words import literal, refuted
 from conformance.clauses import CLAUSES
 from conformance.contract import AdapterError, Claims
@@ -56,15 +56,17 @@ def claims(given: argparse.Namespace) -> int:
 
 def _written(path: Path, target: str, shape: Shape | None, found: Findings) -> list[str]:
     """Write the claims into an adapter that is there, or one with them; the lines that say what was done."""
-    holds, before = dict(made_of(found.claims)), Claims()
+    before = Claims()
     if path.exists() or shape is None:
         before = claims_of_text(assignment(path).value)
-        text = rewritten(path, holds)
+        text = rewritten(path, dict(made_of(kept(before, found.claims))))
     else:
-        text = adapter(shape, place_of(target), holds)
+        text = adapter(shape, place_of(target), dict(made_of(found.claims)))
     path.write_text(text, encoding="utf-8")
-    gone = (_wrapped("taken out        ", f"{claim}: {why}") for claim, why in struck(before, found))
-    return ["", f"written to {path}", *(line for lines in gone for line in lines)]
+    told = [("kept", name, "it is not looked for") for name, _ in made_of(before) if name in NOT_LOOKED_FOR]
+    told += [("taken out", claim, why) for claim, why in struck(before, found)]
+    lines = (_wrapped(f"{what:<17}", f"{claim}: {why}") for what, claim, why in told)
+    return ["", f"written to {path}", *(line for some in lines for line in some)]
 
 
 def shown(found: Findings, name: str, tier: str) -> list[str]:

@@ -1,11 +1,12 @@
-"""What `loaderspec claims --write` takes out of an adapter: decides which claims go, and why each does."""
+"""What `loaderspec claims --write` takes out of an adapter: decides which claims stay, which go, and why each does."""
 
 import ast
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
-from conformance.claiming.search import Findings, Tried, made_of
+from conformance.claiming.search import NOT_LOOKED_FOR, Findings, Tried, made_of
 from conformance.claiming.words import literal, refuted
 from conformance.contract import AdapterError, Claims, parse_claims
 
@@ -14,9 +15,16 @@ _NOT_LOOKED_FOR = "it is not looked for; claim it again if the loader is meant t
 _DECIDED_BY = {"datasets": "iterable_workers"}
 
 
+def kept(before: Claims, found: Claims) -> Claims:
+    """What was found, with what nobody looks for as the adapter claims it."""
+    return replace(found, **{name: getattr(before, name) for name in NOT_LOOKED_FOR})
+
+
 def struck(before: Claims, found: Findings) -> Iterator[tuple[str, str]]:
     """Each claim that was made before and is not now, as a person writes it, and why."""
     for name, value in made_of(before):
+        if name in NOT_LOOKED_FOR:
+            continue
         now = getattr(found.claims, name)
         if not isinstance(value, tuple):
             if now != value:

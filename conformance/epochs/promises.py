@@ -4,6 +4,9 @@ from collections.abc import Iterator
 
 from conformance.contract import Claims, Policy
 
+# Requests of chapter 11, of which other clauses say what is lost and what comes again.
+_CHOSEN = {"grouped": "groups", "budget": "budget", "at_least": "least size"}
+
 
 def promises(claims: Claims, held: frozenset[str]) -> Iterator[str]:
     """What may be relied on, in plain words."""
@@ -15,14 +18,22 @@ def promises(claims: Claims, held: frozenset[str]) -> Iterator[str]:
 
 def _delivery(claims: Claims, held: frozenset[str]) -> list[str]:
     # PART clauses are judged on unshuffled epochs; ORDER-3 and ORDER-4 carry them over to shuffled ones.
-    scope = "" if {"ORDER-3", "ORDER-4"} <= held else "unshuffled, "
+    scope = plain_requests(claims) + ("" if {"ORDER-3", "ORDER-4"} <= held else "unshuffled, ")
     keeping = list(_delivered_when_keeping(claims.when_keeping, held))
     dropping = list(_delivered_when_dropping(claims.when_dropping, held))
     # Nobody must read the one promise as one for both.
     found = [(strength, f"{scope}without drop_last {words}") for strength, words in keeping]
     found += [(strength, f"{scope}with drop_last {words}") for strength, words in dropping]
-    iterable = [f"iterable: {words}" for words in _delivered_of_iterables(claims, held)]
+    # STREAM-4 carries the promises of iterable datasets over to shuffled ones.
+    scope = "unshuffled, " if claims.stream_shuffle and "STREAM-4" not in held else ""
+    iterable = [f"iterable: {scope}{words}" for words in _delivered_of_iterables(claims, held)]
     return [*(words for _, words in sorted(found, key=lambda pair: pair[0])), *iterable]
+
+
+def plain_requests(claims: Claims) -> str:
+    """``asked for no groups, ``: which requests the promises are about, where others lose and repeat by other rules."""
+    others = [_CHOSEN[each] for each in claims.batches] + ["sources"] * bool(claims.mixtures)
+    return f"asked for no {' or '.join(others)}, " if others else ""
 
 
 def _delivered_when_keeping(policy: Policy | None, held: frozenset[str]) -> Iterator[tuple[int, str]]:

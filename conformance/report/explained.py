@@ -26,7 +26,7 @@ _NAMED_IN = {"reference": "reference", "known-bad loader": "tests/known_bad"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `loaderspec explain`."""
-    parser.add_argument("clauses", nargs="*", metavar="clause", help="PART-1, or a chapter such as PART; else all")
+    parser.add_argument("clauses", nargs="*", metavar="clause", help="PART-1, a case, or a chapter as PART; else all")
     parser.add_argument("--where", action="store_true", help="where it is judged, obeyed and broken: file and line")
     parser.add_argument("--case", help="say what a case asks for, for example PART-1-n1,w2,b1,keep")
     parser.add_argument("--impl", help="with --case: run it, and show what this loader delivers")
@@ -49,7 +49,17 @@ def _lines(given: argparse.Namespace) -> Iterator[str]:
     elif not given.clauses:
         yield from _listed(CHAPTERS)
     for asked in () if given.case else given.clauses:
-        yield from _listed([asked]) if asked in CHAPTERS else _clause(asked, given.where)
+        if asked in CHAPTERS:
+            yield from _listed([asked])
+        elif _is_case(asked):
+            yield from _case(asked, given.impl)
+        else:
+            yield from _clause(asked, given.where)
+
+
+def _is_case(asked: str) -> bool:
+    """Whether it is the id of a case, as a report prints it."""
+    return asked.count("-") > 1 and "-".join(asked.split("-", 2)[:2]) in CLAUSES
 
 
 def _listed(chapters: Iterable[str]) -> Iterator[str]:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from conformance.watch import lines
@@ -54,9 +55,18 @@ def imported(target: str) -> tuple[Any, str]:
     except ImportError as error:
         raise Unfit(f"{where} can't be imported: {error}") from error
     if not hasattr(module, attribute):
-        there = [name for name in vars(module) if not name.startswith("_")]
-        raise Unfit(f"{target}: there is no {attribute}; there are {', '.join(there[:12])}")
+        raise Unfit(f"{target}: there is no {attribute}; there are {', '.join(_own(module)[:12])}")
     return getattr(module, attribute), attribute
+
+
+def _own(module: ModuleType) -> list[str]:
+    """The names of what a file defines itself, without those that it imports."""
+    named = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    return [
+        name
+        for name, value in named.items()
+        if not isinstance(value, ModuleType) and getattr(value, "__module__", module.__name__) == module.__name__
+    ]
 
 
 def filled(function: Callable[..., Any], name: str, rank: int, epoch: int, setup: SetUp) -> dict[str, Any]:

@@ -99,14 +99,29 @@ class CallsCollateOtherwise(BadPool):
 # --- of those who read ----------------------------------------------------------------------------------------------
 
 
+class KnowsItsLastStep(Loading):
+    """One epoch on its way: a step is given once all the room is full, so that no race decides how much is held."""
+
+    last: Any = None
+
+    def take(self) -> tuple[str, Any]:
+        """The next thing, which is known until the one after it is given."""
+        with self.changed:
+            self.changed.wait_for(
+                lambda: len(self.ready) >= self.room or any(kind != "batch" for kind, _ in self.ready)
+            )
+        self.last = super().take()
+        return self.last
+
+
 class KeepsItsReadersForTheExit(BadAhead):
-    """Each epoch's reader is to be stopped at exit, and is kept for that with what was ready. (No public report.)"""
+    """Each epoch's reader is to be stopped at exit, and is kept for that with all it has. (No public report.)"""
 
     claims, families = dict(PLAIN, hooks=("buffer_size",)), SAMPLES
     clause, smallest = "LEAK-5", "n32,w1,b8,keep,a2,async,leave@1,kind=large"
 
     def begin(self, epoch: int) -> Loading:
-        loading = super().begin(epoch)
+        loading = KnowsItsLastStep(epoch, self.reader(epoch), self.room)
         atexit.register(loading.stop)
         return loading
 

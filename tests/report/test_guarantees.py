@@ -144,3 +144,21 @@ def test_restarts_are_promised_as_they_are_claimed(held: tuple[str, ...], resume
     """Rest, next epoch, further restarts and states must all hold."""
     assert (expected,) == guarantees(report(held, resume=resume))
     assert () == guarantees(report(held[1:], resume=resume))
+
+
+def test_chosen_batches_and_mixtures_have_promises_of_their_own() -> None:
+    """What is lost of each group is nothing that the policy of plain requests bounds."""
+    held = (*PARTITION, *SHUFFLED, "GROUP-3", "GROUP-4")
+    assert (
+        "asked for no groups or sources, without drop_last delivers exactly once",
+        "batches by group: nothing is lost or repeated but the rest of each group, as the policy says",
+    ) == guarantees(report(held, when_keeping="uneven", batches=("grouped",), mixtures=("all_exhausted",)))
+
+
+def test_shuffled_streams_are_promised_by_their_own_clause() -> None:
+    """A violated STREAM-4 leaves the promise of an unshuffled stream."""
+    claims: dict[str, Any] = dict(datasets=("iterable",), iterable_workers="split", stream_shuffle="buffered")
+    every = "without drop_last every element exactly once over workers and ranks"
+    assert (f"iterable: {every}",) == guarantees(report(("WORK-3", "STREAM-4"), **claims))
+    violated = report(("WORK-3",), {"STREAM-4": "VIOLATED"}, **claims)
+    assert (f"iterable: unshuffled, {every}",) == guarantees(violated)

@@ -278,7 +278,13 @@ EVENS, ODDS = list(range(0, 24, 2)), list(range(1, 24, 2))
             id="different-splits",
         ),
         pytest.param([(half, cut(half, 3)) for half in (EVENS, ODDS)], [], "", id="parts"),
-        pytest.param([(half, cut(half, 3)) for half in ([*EVENS, 1], [*ODDS, 0])], [], "", id="parts-that-are-padded"),
+        pytest.param([(half, cut(half, 3)) for half in (EVENS, [*ODDS[:-1], 0])], [], "", id="parts-that-are-padded"),
+        pytest.param(
+            [(half, cut(half, 3)) for half in ([*EVENS, 1], [*ODDS, 0])],
+            [("PART-1", "again")],
+            "2 samples of 24 came to more than one rank",
+            id="parts-that-need-no-padding",
+        ),
     ],
 )
 def test_ranks_with_different_subsets_are_told_by_their_cause(

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.claiming import claims
 from conformance.claiming.search import LADDER, NOT_LOOKED_FOR, Findings, Search, Tried, unless_claimed
-from conformance.claiming.struck import struck
+from conformance.claiming.struck import kept, struck
 from conformance.claiming.words import refuted
 from conformance.clauses import CLAUSES
 from conformance.cli import main
@@ -131,7 +131,7 @@ def test_what_came_before_a_restart_is_shown_with_what_came_after_it() -> None:
 
 
 def test_what_is_taken_out_of_an_adapter_is_said_and_why() -> None:
-    """A claim that was refuted, one that was not looked for, one for which a stronger one holds; what stays is not."""
+    """A claim that was refuted, and one for which a stronger one holds; what stays is not."""
     before = parse_claims(dict(length=True, resume=True, device=("training",), when_keeping="pad"))
     after = Findings(Claims(length=True, when_keeping="uneven"))
     after.tried += [
@@ -141,8 +141,14 @@ def test_what_is_taken_out_of_an_adapter_is_said_and_why() -> None:
     assert [
         ('when_keeping="pad"', '"uneven" is stronger, and holds'),
         ("resume=True", "RESUME-1 was violated once"),
-        ('"training" in device', "it is not looked for; claim it again if the loader is meant to do it"),
     ] == list(struck(before, after))
+
+
+def test_what_is_not_looked_for_stays_in_an_adapter() -> None:
+    """Nothing was found out that speaks against it."""
+    before = parse_claims(dict(device=("training",), batches=("grouped",), when_keeping="pad"))
+    expected = Claims(length=True, when_keeping="uneven", device=("training",), batches=("grouped",))
+    assert expected == kept(before, Claims(length=True, when_keeping="uneven"))
 
 
 def test_every_claim_is_looked_for_or_left_to_its_author() -> None:
