@@ -92,7 +92,7 @@ def test_its_smallest_case_shows_the_fault(loader: type[KnownBad]) -> None:
     if loader.cores > len(os.sched_getaffinity(0)):
         pytest.skip(f"only where {loader.cores} cores may be used is this a fault")
     report = judged(loader, case=parse_case(f"{loader.clause}-{loader.smallest}"))
-    assert {loader.clause: loader.smallest} == violated(report)
+    assert {loader.clause: loader.smallest} == violated(report), [each.note for each in report.outcomes]
 
 
 def _alone(clause: str) -> list[type[KnownBad]]:
