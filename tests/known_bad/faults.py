@@ -244,8 +244,9 @@ class PollsForEver(BadPool):
 class SeesTheLastDeathAlone(BadPool):
     """Workers inherit the pipes of those before them, which stay open when one of these dies. (No public report.)"""
 
-    claims, families, patience, grace = POOLED, LIFE, 2.0, 0.3
-    clause, smallest = "ERROR-4", "n1,w1,b1,keep,k2,iterable,exit@0"
+    # Of a map-style dataset: of an iterable one each worker reads what it skips, and any of them dies of it.
+    claims, families, patience, grace = dict(workers=True), LIFE, 2.0, 0.3
+    clause, smallest = "ERROR-4", "n1,w1,b1,keep,k2,exit@0"
 
     def start(self, plan: list[list[int]], number: int, crew: list[Worker]) -> Worker:
         ours, theirs = Pipe(duplex=False)
