@@ -13,6 +13,7 @@ from conformance.trial.tiers import TIERS
     [
         pytest.param("PART-1", 5, 100, 1000, id="drawn"),
         pytest.param("ASYNC-11", 1, 3, 3, id="listed-beside-others-that-are-drawn"),
+        pytest.param("RESUME-12", 1, 1, 1, id="of-which-one-case-is-listed"),
         pytest.param("LAUNCH-9", 1, 3, 3, id="in-a-family-that-is-listed"),
     ],
 )
