@@ -5,6 +5,7 @@ until counting them pays; counts that are not needed for now are packed.
 """
 
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,11 @@ _HIGHEST, _MOST_IN_A_BLOCK = 120, 120
 # Indices from here on are looked up like digests, unless the dataset is known to be larger.
 DENSE = 1 << 30
 _PART = 1 << 22
+
+
+def different(histogram: Mapping[int, int]) -> int:
+    """How many samples came at all, of how many came how often."""
+    return sum(number for times, number in histogram.items() if times)
 
 
 class Counts:

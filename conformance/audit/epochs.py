@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from conformance.audit.counts import different
 from conformance.audit.finding import Finding
 from conformance.audit.repeats import Repeats, repeats_in
 from conformance.audit.resumed import why_resumed
@@ -100,7 +101,7 @@ class EpochView:
     @property
     def came(self) -> int:
         """How many different samples came."""
-        return sum(number for times, number in self.histogram.items() if times)
+        return different(self.histogram)
 
     @property
     def again(self) -> int:

@@ -18,9 +18,8 @@ def judge_view(view: View) -> Iterator[Finding]:
     epoch = _shuffled(view)
     if epoch is None:
         return
-    for key, group in sorted(view.summary.groups.items()):
-        other = View(key, group, view.summary, view.same)
-        twin = _shuffled(other) if key > view.key and other.expected == view.expected else None
+    for other in view.all_loaders():
+        twin = _shuffled(other) if other.key > view.key and other.expected == view.expected else None
         if twin is None or twin.read_at != epoch.read_at or twin.key != epoch.key or not differ(epoch, twin):
             continue
         steps = {rank: seen.steps for rank, seen in epoch.ranks.items()}

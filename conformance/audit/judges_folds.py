@@ -5,7 +5,7 @@ A permutation that is drawn again for each fold makes parts that overlap: some s
 
 from collections.abc import Iterator
 
-from conformance.audit.counts import Counts
+from conformance.audit.counts import Counts, different
 from conformance.audit.epochs import epochs_of
 from conformance.audit.finding import Finding
 from conformance.audit.judges_subsets import one_dataset
@@ -18,10 +18,9 @@ _FOLDS = 3  # and more
 
 def judge_view(view: View) -> Iterator[Finding]:
     """A note, told of the first fold: repeated random splits leave some out as well, and are right."""
-    here = [key for key in sorted(view.summary.groups) if key[:2] == view.key[:2]]
-    folds = [View(key, view.summary.groups[key], view.summary, view.same) for key in here]
+    folds = [other for other in view.all_loaders() if other.key[:2] == view.key[:2]]
     length = view.facts.get("length")
-    if view.key != here[0] or len(folds) < _FOLDS or not isinstance(length, int) or not all(map(_is_fold, folds)):
+    if view.key != folds[0].key or len(folds) < _FOLDS or not isinstance(length, int) or not all(map(_is_fold, folds)):
         return
     if not all(one_dataset(view, fold) for fold in folds[1:]) or sum(fold.expected or 0 for fold in folds) != length:
         return
@@ -29,7 +28,7 @@ def judge_view(view: View) -> Iterator[Finding]:
     for fold in folds:
         held_out.merge(epochs_of(fold)[0].epoch.counts)
     told = held_out.histogram()
-    never = length - sum(number for times, number in told.items() if times)
+    never = length - different(told)
     again = sum(number for times, number in told.items() if times > 1)
     if never > 0 and again:
         text = f"the {count(len(folds), 'evaluation')} of this line have {length:,} places, and hold out {again:,} of "

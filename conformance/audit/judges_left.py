@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from conformance.audit.epochs import EpochView, epochs_of
+from conformance.audit.counts import different
+from conformance.audit.epochs import EpochView, epochs_of, joined
 from conformance.audit.finding import Finding
 from conformance.audit.judges_subsets import differ
 from conformance.audit.looks import looked_at
 from conformance.audit.orders import alike
 from conformance.audit.resumed import begun
-from conformance.audit.summary import Epoch, RankSeen
+from conformance.audit.summary import RankSeen
 from conformance.audit.view import View
 from conformance.audit.words import samples
 from conformance.trial.words import count
@@ -57,8 +58,4 @@ def how_far(view: View, ranks: dict[int, RankSeen]) -> str:
 
 def _never(expected: int, epochs: list[EpochView]) -> int:
     """How many samples came in none of these epochs."""
-    whole = Epoch()
-    for epoch in epochs:
-        whole.counts.merge(epoch.epoch.counts)
-        whole.digests.merge(epoch.epoch.digests)
-    return expected - sum(number for times, number in whole.histogram().items() if times)
+    return expected - different(joined(epochs[0].view, epochs).epoch.histogram())

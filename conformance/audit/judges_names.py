@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log
 
-from conformance.audit.counts import Counts
+from conformance.audit.counts import Counts, different
 from conformance.audit.digests import Digests
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
@@ -52,7 +52,7 @@ def judge_view(view: View) -> Iterator[Finding]:
 
 def _training(view: View) -> list[View]:
     """The loaders whose samples have names of one kind with this one's, and that are trained on beside it."""
-    several = [View(key, group, view.summary, view.same) for key, group in sorted(view.summary.groups.items())]
+    several = view.all_loaders()
     others = [each for each in several if _is_named(each) and not each.evaluates and not looked_at(each)]
     mine = sum(key[:2] == view.key[:2] for key in view.summary.groups)
     found = []
@@ -149,6 +149,6 @@ def _one_numbering(view: View, one: Names, other: Names, shared: list[str]) -> b
 
 def _range(counts: Counts) -> tuple[int, float]:
     """The lowest number, and which share of the numbers from there up to the highest there is."""
-    different = sum(number for times, number in counts.histogram().items() if times)
+    came = different(counts.histogram())
     first = counts.first(1, limit=1)[0]
-    return first, different / (counts.length - first)
+    return first, came / (counts.length - first)

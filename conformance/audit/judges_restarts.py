@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from conformance.audit import judges_progress, known_epochs
+from conformance.audit.counts import different
 from conformance.audit.epochs import EpochView, epochs_of, joined
 from conformance.audit.finding import Finding
 from conformance.audit.orders import alike, differ
@@ -106,7 +107,7 @@ def _another(after: EpochView, called: str, now: int, said: int, before: EpochVi
 def _taken_up(view: View, called: str, parts: list[EpochView], first: EpochView, after: EpochView) -> Finding:
     """The restart went on in the epoch, or began it again."""
     both = joined(view, [first, after]).epoch.counts
-    came = sum(many for times, many in both.histogram().items() if times)
+    came = different(both.histogram())
     lost, twice = (view.expected or 0) - came, first.came + after.came - came
     slack = lost_anyway(parts, after)
     if after.came + slack >= (view.expected or 0):

@@ -6,7 +6,7 @@ only a start that is known to go on with an earlier one's model is accused.
 
 from collections.abc import Iterator
 
-from conformance.audit.counts import Counts
+from conformance.audit.counts import Counts, different
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
 from conformance.audit.lives import before, goes_on_with
@@ -26,7 +26,7 @@ def judge_view(view: View) -> Iterator[Finding]:
     starts = {key[0] for key in view.group.epochs}
     if len(starts) < 2 or not view.evaluates or not _by_index(view) or looked_at(view):
         return
-    others = [View(key, group, view.summary, view.same) for key, group in sorted(view.summary.groups.items())]
+    others = view.all_loaders()
     others = [other for other in others if _trains_on_the_same(view, other)]
     evaluated, trained = _came(epochs_of(view)), _came([each for other in others for each in _trained(other)])
     both = sorted(set(evaluated) & set(trained))
@@ -45,7 +45,7 @@ def judge_view(view: View) -> Iterator[Finding]:
 
 
 def _found(view: View, others: list[View], start: int, evaluated: Counts, shared: list[int], known: bool) -> Finding:
-    many = sum(number for times, number in evaluated.histogram().items() if times)
+    many = different(evaluated.histogram())
     some = ", ".join(map(str, shared[:3])) + (", ..." if len(shared) > 3 else "")
     lines = listed([other.line for other in others], 3)
     text = (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from conformance.audit.counts import Counts
+from conformance.audit.counts import Counts, different
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.excerpts import first_again
 from conformance.audit.finding import Finding
@@ -35,8 +35,7 @@ def judge_view(view: View) -> Iterator[Finding]:
     """Samples by which one rank evaluates, and which another one trains on, as each made a split of its own."""
     if view.by_content or not view.evaluates:
         return
-    for key, group in sorted(view.summary.groups.items()):
-        other = View(key, group, view.summary, view.same)
+    for other in view.all_loaders():
         if not one_dataset(view, other) or not differ(other) or other.evaluates or looked_at(other):
             continue
         if not any(_shared(epoch) for epoch in (*epochs_of(view), *epochs_of(other))):
@@ -44,7 +43,7 @@ def judge_view(view: View) -> Iterator[Finding]:
         evaluated = came_of(view)
         shared = evaluated.in_both(came_of(other))
         if shared:
-            many = sum(number for times, number in evaluated.histogram().items() if times)
+            many = different(evaluated.histogram())
             which = f"{', '.join(map(str, shared[:3]))}{', ...' if len(shared) > 3 else ''}"
             where = f"ranks train on {len(shared)} at line {other.line} ({which})"
             text = f"of {samples(many)} that are evaluated here, {where}: they were given different subsets"

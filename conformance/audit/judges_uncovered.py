@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from conformance.audit.counts import different
 from conformance.audit.epochs import epochs_of
 from conformance.audit.finding import Finding
 from conformance.audit.judges_subsets import came_of, differ, one_dataset
@@ -27,7 +28,7 @@ def judge_view(view: View) -> Iterator[Finding]:
     if any(_read(view, rank, epoch.ranks[rank].rows) for epoch in epochs for rank in epoch.ranks):
         return
     came = came_of(view)
-    lacking = length - sum(number for times, number in came.histogram().items() if times)
+    lacking = length - different(came.histogram())
     if not 0 < lacking < len(view.ranks) * max(epoch.full_batch for epoch in epochs) or _elsewhere(view):
         return
     which = listed(came.first(0, 0, lacking), _SHOWN) if came.length == length else ""

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from math import exp, factorial, prod
 
-from conformance.audit.counts import Counts
+from conformance.audit.counts import Counts, different
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
 from conformance.audit.titles import by_epoch
@@ -34,7 +34,7 @@ def _looked_at(view: View, finding: Finding) -> Finding:
     came = Counts()
     for epoch in epochs:
         came.merge(epoch.epoch.counts)
-    never = view.expected - sum(number for times, number in came.histogram().items() if times)
+    never = view.expected - different(came.histogram())
     several = len(by_epoch(view))
     if not _by_chance(never, those):
         return _for_good(view, finding, never, those, came)

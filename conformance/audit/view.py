@@ -21,6 +21,11 @@ class View:
     summary: Summary
     same: Replicas = ()
 
+    def all_loaders(self) -> "list[View]":
+        """All loaders of the record, in order, this one among them."""
+        groups = sorted(self.summary.groups.items())
+        return [View(key, group, self.summary, self.same) for key, group in groups]
+
     @property
     def facts(self) -> dict[str, Any]:
         """What the first of its ranks told of it."""

@@ -114,12 +114,13 @@ def epoch(given: Any, frame: FrameType | None) -> Facts:
     """What is known when an epoch begins, in the process that reads the loader."""
     file, line = users_line(frame)
     torch: Any = sys.modules["torch"]
+    base = base_of(given.dataset)
     return {
         "file": file,
         "line": line,
         "set_epoch": _epoch_of(given),
-        "dataset_epoch": _epoch_of_dataset(base_of(given.dataset)),
-        "dataset_state": epoch_state(base_of(given.dataset)),
+        "dataset_epoch": _epoch_of_dataset(base),
+        "dataset_state": epoch_state(base),
         "no_grad": not torch.is_grad_enabled(),
         "eval": _in_eval(frame, torch),
         # What accelerate's dispatcher reads on rank 0 is cut up into other steps.

@@ -125,8 +125,9 @@ class Making:
             if self.worker != -1:
                 self.key = take_key(watching().folder, self._generation)
             self._index = index
-            self._state = epoch_state(base_of(self._dataset)) if self.worker != -1 else None
-            self._states = fingerprints(self._dataset) if self._looks() else None
+            if self._looks():
+                self._states = fingerprints(self._dataset)
+                self._state = epoch_state(base_of(self._dataset)) if self.worker != -1 else None
 
     def see(self, elements: list[Any]) -> None:
         """The elements of a batch, before they are collated."""
