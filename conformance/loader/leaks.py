@@ -26,6 +26,8 @@ _SHARED_MEMORY = Path("/dev/shm")
 _LOOKS = 5
 # How often a loader must have left something behind, round after round, to be believed.
 _OFTEN = 3
+# After the first round: as many as make it unlikely that what is left is a neighbour's, or came of one bad moment.
+_OF_SEGMENTS, _OF_DEATHS = 2, 8
 
 
 @dataclass(frozen=True)
@@ -180,12 +182,16 @@ def watching_leaks(once: Callable[[], RankRun], workdir: str, deadly: bool = Fal
     if left and all(seen.times()[about] >= _OFTEN for about, _ in left):
         return replace(run, remarks=(*run.remarks, *left))
     # What a library opens once for good is no leak: only what a later round adds is. A segment of shared memory may be
-    # a neighbour's, left in that very moment, so it must come three times.
-    for _ in range(2):
+    # a neighbour's, left in that very moment. The news of a death is a signal, which comes at any moment: the same
+    # must be left in each of many rounds. The grace is long in the first of them: that it stays is seen by then.
+    for again in range(_OF_DEATHS if deadly else _OF_SEGMENTS):
         if not left:
             return run
-        run, left = _round(once, temporary, patience.GRACE)
-        if not all("shared-memory" in told for _, told in left):
+        before = {about for about, _ in left}
+        run, left = _round(once, temporary, patience.GRACE if again < _OF_SEGMENTS else patience.SHORT_GRACE)
+        if again:
+            left = [each for each in left if each[0] in before]
+        if not deadly and not all("shared-memory" in told for _, told in left):
             break
     seen.note(about for about, _ in left)
     return replace(run, remarks=(*run.remarks, *left))

@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from conformance.loader import leaks
+from conformance.loader import leaks, patience
+from conformance.processes import seen
+from conformance.trace import RankRun
 
 # Its names hold no number, and it opens nothing: it is a child of this process, and yet not to be told from a stranger.
 _NEIGHBOUR = """
@@ -72,3 +75,38 @@ def test_a_process_that_nobody_waits_for_is_left(tmp_path: Path) -> None:
     os.waitpid(child, 0)
     assert ("process", "1 ended child process is left") in left
     assert not [told for about, told in leaks.left_behind(before, str(tmp_path), grace=0.0) if about == "process"]
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Descriptors that rounds leave open; nothing is waited for, and nothing was seen before."""
+    monkeypatch.setattr(patience, "GRACE", 0.0)
+    monkeypatch.setattr(patience, "SHORT_GRACE", 0.0)
+    monkeypatch.setattr(seen, "_ours", Counter())
+    left: list[int] = []
+    yield left
+    for each in left:
+        os.close(each)
+
+
+def rounds_told(opened: list[int], leaky: int, folder: Path) -> tuple[str, ...]:
+    """The remarks on a loader whose worker dies, and that leaves a descriptor in this many of its first rounds."""
+    rounds = iter(range(100))
+
+    def once() -> RankRun:
+        if next(rounds) < leaky:
+            opened.append(os.open(os.devnull, os.O_RDONLY))
+        return RankRun(0, ())
+
+    run = leaks.watching_leaks(once, str(folder), deadly=True)
+    return tuple(told for _, told in run.remarks)
+
+
+def test_a_death_at_a_bad_moment_is_no_leak(opened: list[int], tmp_path: Path) -> None:
+    """What three rounds with a dying worker leave, and the fourth does not, came of the moment of the death."""
+    assert rounds_told(opened, 3, tmp_path) == ()
+
+
+def test_what_every_death_leaves_is_a_leak(opened: list[int], tmp_path: Path) -> None:
+    """What each round with a dying worker leaves is told."""
+    assert rounds_told(opened, 100, tmp_path) == ("1 open descriptor is left",)
