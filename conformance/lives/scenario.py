@@ -61,8 +61,8 @@ class LifeScenario:
 
     @property
     def waits(self) -> int:
-        """Workers come and go."""
-        return int(self.asked.num_workers > 0)
+        """Workers come and go, or what reads ahead notices that its consumer is gone."""
+        return int(self.asked.num_workers > 0 or self.is_asynchronous)
 
     @property
     def is_chosen(self) -> bool:

@@ -32,8 +32,9 @@ T = TypeVar("T")
 _LONGEST_PATH = 103
 _BELOW = len("/loaderspec-12345678/z0/m11-12/t/pymp-12345678/listener-12345678")
 
-# Lanes whose runs need a processor, and lanes whose runs wait: for a time-out, or until a death is noticed.
-_LANES, _PATIENT = 4, 8
+# Lanes whose runs need a processor, and lanes whose runs wait: for a time-out, or until a death is noticed. Of these as
+# many are used as there are runs, or some: run after run in each of them would want more processors than there are.
+_LANES, _PATIENT, _SOME = 6, 24, 8
 
 
 def _place() -> str | None:
@@ -61,6 +62,7 @@ class Fleet:
         self._asking = threading.Lock()
         self._root = tempfile.mkdtemp(prefix="loaderspec-", dir=_place())
         self._groups = 0
+        self._waiting = 0
         self._prepared: set[tuple[int, str]] = set()
         self._learned: dict[str, Any] = {}
         self._learning = threading.RLock()
@@ -97,6 +99,13 @@ class Fleet:
     def run(self, tasks: Sequence[Task], shift: int = 0, patience: float | None = None) -> tuple[RankRun, ...]:
         """Carry out one task a rank, in lane 0."""
         return self.lanes[0].run(tasks, shift, patience)
+
+    def least_busy(self, runs: int) -> tuple[Lane, ...]:
+        """The patient lanes for this many runs: those that were given one longest ago."""
+        first = self._waiting % _PATIENT
+        lanes = runs if runs <= _PATIENT else _SOME
+        self._waiting += lanes
+        return (*self.patient[first:], *self.patient[:first])[:lanes]
 
     @contextlib.contextmanager
     def whole_patience(self) -> Iterator[None]:

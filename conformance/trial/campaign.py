@@ -21,7 +21,7 @@ from conformance.processes.lane import Lane
 from conformance.trace import Scenario, Trace
 from conformance.trial.clause import Clause, Verdict
 from conformance.trial.drawing import draw, find
-from conformance.trial.family import FAMILIES, Family, observe
+from conformance.trial.family import FAMILIES, Family, observe, with_twins
 from conformance.trial.progress import Progress, Shows, nothing
 from conformance.trial.replay import family_clauses, replay, verdict_of
 from conformance.trial.result import Case, Result
@@ -70,7 +70,7 @@ class Campaign:
         self._hung: set[Scenario] = set()
         self._again: dict[Scenario, Trace] = {}
         self._unowned: dict[Scenario, str] = {}
-        self.aside = SideBySide(fleet, lambda lane, scenario: self.observed(lane, scenario), self._is_over)
+        self.aside = SideBySide(fleet, self._observed_aside, self._is_over)
 
     @property
     def scenarios(self) -> frozenset[Scenario]:
@@ -264,6 +264,11 @@ class Campaign:
     def observed(self, lane: Lane, scenario: Scenario) -> Trace:
         """What the implementation delivers in a scenario."""
         return observe(lane, self.family, scenario)
+
+    def _observed_aside(self, lane: Lane, scenario: Scenario) -> Trace:
+        """The same, with what a clause in doubt will ask for: of what hangs, that takes long as well."""
+        trace = self.observed(lane, scenario)
+        return with_twins(lane, self.family, trace) if trace.hung and self.family.twins else trace
 
     def verdict(self, clause: Clause, trace: Trace) -> tuple[Verdict, Trace]:
         """The clause's verdict on a trace, and the trace with whatever else had to be run for it."""

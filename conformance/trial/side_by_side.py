@@ -25,7 +25,7 @@ class SideBySide:
 
     def __init__(self, fleet: Fleet, run: Callable[[Lane, Scenario], Trace], is_over: Callable[[], bool]) -> None:
         self._fleet = fleet
-        self._run = run
+        self.run = run
         self._is_over = is_over
         self._is_given_up = Event()
         # What the lanes find out of those that wait long.
@@ -35,7 +35,8 @@ class SideBySide:
         """Begin those that wait long, in lanes that nothing else needs. Once is enough."""
         if not self.begun:
             long = [each for each in scenarios if each.waits > 1]
-            self.begun = self._given(self._fleet.patient[: _STARTING if starts_slowly else None], long)
+            lanes = self._fleet.patient[:_STARTING] if starts_slowly else self._fleet.least_busy(len(long))
+            self.begun = self._given(lanes, long)
 
     def each(
         self, scenarios: Sequence[Scenario], starts_slowly: bool
@@ -63,5 +64,5 @@ class SideBySide:
                 is_given_up = self._is_given_up.is_set() or self._fleet.is_closing.is_set() or self._is_over()
                 if is_given_up or any(trace.hung for trace in traces.values()):
                     break
-                traces[scenario] = self._run(lane, scenario)
+                traces[scenario] = self.run(lane, scenario)
         return traces

@@ -9,11 +9,12 @@ import pytest
 
 from conformance.clauses import CLAUSES
 from conformance.contract import Claims, Implementation, parse_claims
+from conformance.loader.runs import FIRST_EPOCH, UNDISTURBED
 from conformance.loader.scenario import Scenario
 from conformance.processes.fleet import Fleet
 from conformance.processes.lane import Lane
 from conformance.processes.sources import ForkedSource
-from conformance.trace import RankRun, Run, Trace
+from conformance.trace import Failure, RankRun, Run, Trace
 from conformance.trial.campaign import Campaign
 from conformance.trial.replay import family_clauses, replay
 from conformance.trial.result import Result
@@ -220,7 +221,7 @@ def test_what_waits_is_run_in_other_lanes() -> None:
         ran.append((lane.number, scenario.code))
         return Trace(scenario, (Run("main", (RankRun(0, ()),)),))
 
-    comes_and_goes = [Scenario(3, num_workers=1, conduct="leave@1", batch_size=size) for size in range(1, 6)]
+    comes_and_goes = [Scenario(3, num_workers=1, conduct="leave@1", batch_size=size) for size in range(1, 8)]
     slow, plain = Scenario(3, fault="slow@0"), Scenario(3)
     with campaign(plain_loader.load, family="workers") as waiting:
         waiting.observed = observed  # type: ignore[method-assign]
@@ -229,8 +230,31 @@ def test_what_waits_is_run_in_other_lanes() -> None:
         traces = list(waiting.aside.each(scenarios, starts_slowly=False))
     assert [plain, *comes_and_goes, slow] == [scenario for scenario, _ in traces]
     assert [plain] == [scenario for scenario, trace in traces if trace is None]
-    assert [comes_and_goes[0].code, comes_and_goes[3].code] == [code for lane, code in ran if lane == 1]
+    assert [comes_and_goes[0].code, comes_and_goes[5].code] == [code for lane, code in ran if lane == 1]
     assert [slow.code] == [code for lane, code in ran if lane == waiting.fleet.patient[0].number]
+
+
+def test_what_hangs_aside_brings_what_a_clause_in_doubt_will_ask_for() -> None:
+    """Of a run that hangs in another lane the runs that tell whether it hangs anyway are made there too."""
+    scenario = Scenario(3, epochs=2, fault="raise@0")
+    failures = {"hung": Failure("hung", "step", ""), "raised": Failure("raised", "step", "")}
+    doubted = {}
+    with campaign(plain_loader.load, family="life") as waiting:
+        for kind, failure in failures.items():
+            trace = Trace(scenario, (Run("main", (RankRun(0, (), failure),)),))
+            waiting.observed = lambda lane, scenario, trace=trace: trace  # type: ignore[method-assign]
+            begun = waiting.aside.run(waiting.fleet.patient[0], scenario)
+            doubted[kind] = [run.name for run in begun.runs]
+    assert {"hung": ["main", UNDISTURBED, FIRST_EPOCH], "raised": ["main"]} == doubted
+
+
+def test_families_wait_in_lanes_of_their_own() -> None:
+    """What a second family begins does not stand behind what the first one waits for; many runs share a few lanes."""
+    with campaign(plain_loader.load, family="workers") as waiting:
+        first, second = waiting.fleet.least_busy(5), waiting.fleet.least_busy(7)
+        assert not {*first} & {*second}
+        assert (5, 7) == (len(first), len(second))
+        assert len(waiting.fleet.least_busy(1000)) < len(waiting.fleet.patient)
 
 
 def test_what_waits_long_is_begun_once() -> None:
@@ -254,7 +278,8 @@ def test_a_fleet_that_closes_waits_for_no_hang() -> None:
     """A lane that waits for an answer gives up once the run is over, however long its patience is."""
     with campaign(hostile_loaders.hangs, "workers", patience=3600.0) as hanging:
         hanging.begin()
-    assert [{}] * len(hanging.fleet.patient) == [share.result(timeout=0) for share in hanging.aside.begun]
+    assert hanging.aside.begun
+    assert not any(share.result(timeout=0) for share in hanging.aside.begun)
 
 
 def test_a_fleet_that_closes_begins_nothing_more() -> None:
@@ -262,4 +287,5 @@ def test_a_fleet_that_closes_begins_nothing_more() -> None:
     with campaign(plain_loader.load, family="workers") as waiting:
         waiting.fleet.is_closing.set()
         waiting.begin()
-        assert [{}] * len(waiting.fleet.patient) == [share.result() for share in waiting.aside.begun]
+        assert waiting.aside.begun
+        assert not any(share.result() for share in waiting.aside.begun)
