@@ -10,6 +10,7 @@ from conformance.loader.judging import (
     show,
     steps_of,
     usable,
+    wrong_length,
 )
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Trace
@@ -91,7 +92,7 @@ def length_is_true(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
         for rank, epoch in enumerate(epochs):
-            wrong = _wrong_length(epoch, claims)
+            wrong = wrong_length(epoch, claims.length)
             if wrong:
                 return [
                     Finding("length", f"len() = {len(epoch.steps)}", show(epochs, {rank: wrong}), _length_rule(claims))
@@ -113,18 +114,6 @@ def _as_many_without_workers(scenario: Scenario, trace: Trace) -> bool:
 
 def _steps(epoch: Epoch) -> int:
     return len(epoch.steps)
-
-
-def _wrong_length(epoch: Epoch, claims: Claims) -> str:
-    if isinstance(epoch.length, int):
-        return (
-            "" if epoch.length == len(epoch.steps) else f"len() = {epoch.length}, but {count(len(epoch.steps), 'step')}"
-        )
-    if epoch.length is None:
-        return "has no len()" if claims.length else ""
-    if epoch.length.startswith("TypeError") and not claims.length:
-        return ""
-    return f"len() raises {epoch.length}"
 
 
 def _length_rule(claims: Claims) -> str:

@@ -266,3 +266,16 @@ def before_the_fault(scenario: Scenario) -> list[int]:
 def in_known_order(scenario: Scenario, claims: Claims) -> bool:
     """Whether the steps have one right order: which worker of an iterable dataset comes next is free (WORK-6)."""
     return claims.in_order and (scenario.dataset == "map" or scenario.num_workers < 2)
+
+
+def wrong_length(epoch: Epoch, is_known: bool = False) -> str:
+    """What is wrong with the `len()` before an epoch that was read to its end, or "" (COUNT-4).
+
+    It may be a TypeError. `is_known`: a length is claimed, so that there must be one.
+    """
+    if isinstance(epoch.length, int):
+        steps = len(epoch.steps)
+        return "" if epoch.length == steps else f"len() = {epoch.length}, but {count(steps, 'step')}"
+    if epoch.length is None:
+        return "has no len()" if is_known else ""
+    return "" if epoch.length.startswith("TypeError") and not is_known else f"len() raises {epoch.length}"

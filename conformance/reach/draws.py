@@ -12,6 +12,7 @@ from conformance.loader.judging import (
     shard_sizes,
     show,
     usable,
+    wrong_length,
 )
 from conformance.loader.scenario import Scenario
 from conformance.reach.alike import alike, come_round, may_be_seen, of_seeds, pairs_of, squares
@@ -40,7 +41,9 @@ def number_drawn(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     for position in range(scenario.epochs):
         epochs = trace.main.epoch(position)
         found = (
-            _foreign(scenario, epochs) or _too_many_or_few(scenario, claims, epochs) or _cut_wrongly(scenario, epochs)
+            _foreign(scenario, epochs)
+            or _too_many_or_few(scenario, claims, epochs)
+            or _cut_wrongly(scenario, claims, epochs)
         )
         if found:
             return [found]
@@ -95,7 +98,7 @@ def _of_all_ranks(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...])
     return Finding("number-drawn", expected, (*show(epochs), f"{count(drawn, 'sample')} in all"), why)
 
 
-def _cut_wrongly(scenario: Scenario, epochs: tuple[Epoch, ...]) -> Finding | None:
+def _cut_wrongly(scenario: Scenario, claims: Claims, epochs: tuple[Epoch, ...]) -> Finding | None:
     step = scenario.combined_batch
     for rank, epoch in enumerate(epochs):
         sizes = [len(samples) for samples in epoch.steps]
@@ -104,8 +107,7 @@ def _cut_wrongly(scenario: Scenario, epochs: tuple[Epoch, ...]) -> Finding | Non
             return Finding(
                 "step-size", f"steps of {step}", show(epochs, {rank: "another size"}), "only the last is short"
             )
-        if isinstance(epoch.length, int) and epoch.length != len(sizes):
-            note = f"len() = {epoch.length}, but {count(len(sizes), 'step')}"
+        if note := wrong_length(epoch, claims.length):
             return Finding(
                 "length", f"len() = {len(sizes)}", show(epochs, {rank: note}), "a length that is given is right"
             )

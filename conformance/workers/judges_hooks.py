@@ -2,7 +2,7 @@
 
 from conformance.contract import Claims
 from conformance.loader import generators, samplers
-from conformance.loader.judging import fails_anyway
+from conformance.loader.judging import fails_anyway, wrong_length
 from conformance.loader.scenario import Scenario
 from conformance.trace import Epoch, Trace
 from conformance.trial.clause import Finding, Verdict, clause
@@ -59,9 +59,9 @@ def samplers_are_followed(scenario: Scenario, claims: Claims, trace: Trace) -> V
         why = f"{name} is claimed: which samples come, how often and when, is then its choice alone"
         return [Finding(f"not-followed-{name}", expected, tuple(f"rank 0: {each}" for each in text.split("; ")), why)]
     for epoch in rank.epochs:
-        over = not (epoch.left or epoch.failure)
-        if isinstance(epoch.length, int) and epoch.length != len(epoch.steps) and over:
-            line = f"rank 0: len(loader) = {epoch.length} before epoch {epoch.number}, which had {len(epoch.steps)}"
+        wrong = "" if epoch.left or epoch.failure else wrong_length(epoch)
+        if wrong:
+            line = f"rank 0: before epoch {epoch.number}: {wrong}"
             why = "a length that is given is that of the epoch, and a sampler decides what an epoch is"
             return [Finding("length-of-another", f"len(loader) = {len(epoch.steps)}", (line,), why)]
     return []

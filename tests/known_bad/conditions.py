@@ -28,6 +28,16 @@ class CountsTheDatasetBesideASampler(BadSampled):
         return -(-len(self.request.dataset) // self.request.batch_size)
 
 
+class AsksABatchSamplerForItsSize(BadSampled):
+    """len() asks a batch sampler for its `batch_size`, which it need not have. (No public report.)"""
+
+    clause, smallest = "WORK-19", "n1,w1,b1,keep,hooked,with=batches"
+
+    def __len__(self) -> int:
+        chosen = self.request.batch_sampler
+        return super().__len__() if chosen is None else len(chosen) * chosen.batch_size
+
+
 class ReadsASlowStepTwice(BadPool):
     """A step that does not come for a quarter of a second is read here as well. (No public report.)"""
 

@@ -91,6 +91,16 @@ class DrawsFullStepsOnly(BadDrawing):
         return [step for step in steps if len(step) == self.request.combined_batch or not self.request.shuffle]
 
 
+class CountsWeightsThatAreNot(BadDrawing):
+    """len() counts the weights, and there are none where all samples are drawn alike. (No public report.)"""
+
+    clause, smallest = "DRAW-1", "n1,w1,b1,keep,shuffle"
+
+    def __len__(self) -> int:
+        weights: Any = self.request.weights
+        return super().__len__() if len(weights) else 0
+
+
 class RoundsWeightsUp(BadDrawing):
     """A small number is added to each weight, lest a sum be zero. (No public report.)"""
 
