@@ -163,7 +163,7 @@ class _Reader:
         epoch_key = (self._file.attempt, line.epochs)
         line.epochs += 1
         epoch = self._summary.groups[key].epochs.setdefault(epoch_key, Epoch())
-        seen = epoch.ranks.setdefault(self._file.rank, RankSeen(_plain(fact)))
+        seen = epoch.ranks.setdefault(self._file.rank, RankSeen(_plain(fact), nth=self.epochs))
         first = self._summary.groups[key].loaders[self._file.rank]
         other = {name: loader.get(name) for name in _MADE_WITH if loader.get(name) != first.get(name)}
         if other:

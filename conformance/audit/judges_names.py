@@ -52,23 +52,9 @@ def judge_view(view: View) -> Iterator[Finding]:
 
 def _training(view: View) -> list[View]:
     """The loaders whose samples have names of one kind with this one's, and that are trained on beside it."""
-    several = view.all_loaders()
-    others = [each for each in several if _is_named(each) and not each.evaluates and not looked_at(each)]
-    mine = sum(key[:2] == view.key[:2] for key in view.summary.groups)
-    found = []
-    for other in others:
-        theirs = sum(key[:2] == other.key[:2] for key in view.summary.groups)
-        # Loaders that are made again, one for each fold: the first goes with the first.
-        folds = mine > 1 and theirs > 1
-        if other.key != view.key and not (folds and other.key[2] != view.key[2]) and not _share_indices(view, other):
-            found.append(other)
-    return found
-
-
-def _share_indices(view: View, other: View) -> bool:
-    """Whether their subsets are known to overlap, which is told elsewhere."""
-    pairs = ((view, other.key), (other, view.key))
-    return any((*them,) == tuple(one[:3]) for each, them in pairs for one in each.facts.get("overlap") or ())
+    others = [each for each in view.all_loaders() if _is_named(each) and not each.evaluates and not looked_at(each)]
+    apart = [each for each in others if each.key != view.key and not view.is_of_another_fold(each)]
+    return [each for each in apart if not view.shares_indices(each)]
 
 
 def in_both(view: View, other: View) -> list[str]:

@@ -99,6 +99,8 @@ def _alike_states(
         who = f"{view.where(rank)}, worker {worker}" if worker >= 0 else view.where(rank)
         lines.append(f"{view.epoch_name(epoch)}{who}: {library} {streams[epoch, rank, worker].random[library]}")
     text = f"{whose} begin with one state of {_called(library)}, and draw from it: their random numbers are the same"
+    if key == "epochs" and view.evaluates:
+        return view.at_dataset("note", f"random-{key}", f"{text}: right if an evaluation is to be the same each time")
     advice = "seed in worker_init_fn from torch.initial_seed(), the rank and the epoch"
     if "." in library:
         seed = "torch.initial_seed() + rank" if clause == "WORK-9" else "torch.initial_seed()"

@@ -1,7 +1,8 @@
-"""Splits over the starts of a job: decides whether a start evaluates by what the model was trained on before it.
+"""Splits that are drawn again: decides whether something evaluates by what the model was trained on before it.
 
 A split that is drawn at each start without a seed does that. But so does a start for each fold, whose model is its own:
-only a start that is known to go on with an earlier one's model is accused.
+only a start that is known to go on with an earlier one's model is accused. Within a start the training that came last
+is that of the model which is evaluated; where it had a part of what evaluates, the split was drawn twice.
 """
 
 from collections.abc import Iterator
@@ -17,17 +18,55 @@ from conformance.audit.words import listed, samples
 _ADVICE = (
     "split alike at each start: random_split(..., generator=torch.Generator().manual_seed(0)), or save the indices"
 )
-_SAME = ("dataset", "dataset_print", "length")
+_SAME = ("dataset_print", "length")
 Came = dict[int, Counts]  # of each start: how often each sample came
 
 
 def judge_view(view: View) -> Iterator[Finding]:
-    """Of a loader that evaluates: which of its samples an earlier start trained on."""
-    starts = {key[0] for key in view.group.epochs}
-    if len(starts) < 2 or not view.evaluates or not _by_index(view) or looked_at(view):
+    """Of a loader that evaluates: which of its samples the training before it had, of this start or an earlier one."""
+    if not view.evaluates or not _by_index(view) or looked_at(view):
         return
-    others = view.all_loaders()
-    others = [other for other in others if _trains_on_the_same(view, other)]
+    others = [other for other in view.all_loaders() if _trains_on_the_same(view, other)]
+    if len({key[0] for key in view.group.epochs}) < 2:
+        # A dataset that was made again is one with equal contents, of which both are a part.
+        yield from _within_a_start(view, [other for other in others if _is_part(view) and _is_part(other)])
+    else:
+        dataset = view.facts.get("dataset")
+        yield from _over_starts(view, [other for other in others if other.facts.get("dataset") == dataset])
+
+
+def _within_a_start(view: View, others: list[View]) -> Iterator[Finding]:
+    """A finding, where all training before it had some of these samples, and the one that came last had not all."""
+    first = min(epochs_of(view), key=_begun)
+    trained = {each.key: [one for one in _trained(each) if _begun(one) < _begun(first)] for each in others}
+    shared = {key: first.epoch.counts.in_both(_joined([one.epoch.counts for one in trained[key]])) for key in trained}
+    before = [each for each in others if trained[each.key]]
+    last = max(before, key=lambda each: max(map(_begun, trained[each.key])), default=None)
+    many = different(first.epoch.counts.histogram())
+    # It may be held out from a model of several, or be one of rounds that train on what they choose. Who evaluates by
+    # samples that are all trained on means to.
+    if (
+        last is None
+        or view.is_made_again
+        or not all(shared[each.key] for each in before)
+        or len(shared[last.key]) == many
+    ):
+        return
+    if not view.shares_indices(last):
+        text = f"of {samples(many)} that are evaluated here {len(shared[last.key]):,} were trained on before"
+        text += f", at line {last.line} ({_some(shared[last.key])})"
+        yield view.at_loader("SPLIT", "other-split", text, advice=_ADVICE, worst=8)
+
+
+def _begun(epoch: EpochView) -> int:
+    return min(seen.nth for seen in epoch.epoch.ranks.values())
+
+
+def _is_part(view: View) -> bool:
+    return view.facts.get("subset") is not None
+
+
+def _over_starts(view: View, others: list[View]) -> Iterator[Finding]:
     evaluated, trained = _came(epochs_of(view)), _came([each for other in others for each in _trained(other)])
     both = sorted(set(evaluated) & set(trained))
     if any(evaluated[start].in_both(trained[start]) for start in both):
@@ -46,18 +85,21 @@ def judge_view(view: View) -> Iterator[Finding]:
 
 def _found(view: View, others: list[View], start: int, evaluated: Counts, shared: list[int], known: bool) -> Finding:
     many = different(evaluated.histogram())
-    some = ", ".join(map(str, shared[:3])) + (", ..." if len(shared) > 3 else "")
     lines = listed([other.line for other in others], 3)
     text = (
         f"of {samples(many)} that are evaluated here after restart {start}, {len(shared):,} were trained on before it"
     )
-    text += f" at line {lines} ({some})"
+    text += f" at line {lines} ({_some(shared)})"
     if known:
         text += ": each start splits again"
         return view.at_loader("SPLIT", "other-start", text, advice=_ADVICE, worst=8)
     right = "right if it trains one of its own, as for another fold"
     more = f"wrong if it continues with the model (then seed the split, or save it), {right}"
     return view.at_loader("note", "other-start", f"{text}: {more}")
+
+
+def _some(shared: list[int]) -> str:
+    return ", ".join(map(str, shared[:3])) + (", ..." if len(shared) > 3 else "")
 
 
 def _by_index(view: View) -> bool:

@@ -1,4 +1,4 @@
-"""Copies of a dataset in workers that stay: decides whether they heard of the epoch that the dataset was set to."""
+"""Copies of a dataset in workers that stay: decides whether they heard of what the dataset was set to."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -9,18 +9,19 @@ from conformance.audit.orders import alike
 from conformance.audit.summary import RankSeen
 from conformance.audit.view import View
 
-ADVICE = "persistent_workers=False, or keep the epoch in shared memory: torch.tensor(0).share_memory_()"
+ADVICE = "persistent_workers=False, or keep it in shared memory: torch.tensor(0).share_memory_()"
 
 
 def judge_view(view: View) -> Iterator[Finding]:
-    """A finding, where set_epoch has changed the dataset, and a copy has what it had in the epoch before.
+    """A finding, where the dataset was changed between two epochs, and a copy has what it had in the first of them.
 
-    Where both epochs came in one order as well, `judges_order` tells it.
+    Where set_epoch has changed it, and both epochs came in one order as well, `judges_order` tells it.
     """
     if not view.facts.get("persistent"):
         return
     for one, other in pairwise(epochs_of(view)):
-        if one.key[0] != other.key[0] or alike(one, other):
+        hears = any(seen.facts.get("dataset_epoch") is not None for seen in other.ranks.values())
+        if one.key[0] != other.key[0] or (hears and alike(one, other)):
             continue
         for rank in other.ranks:
             told = _stayed(one.ranks[rank], other.ranks[rank]) if rank in one.ranks else ""
@@ -40,6 +41,5 @@ def _stayed(one: RankSeen, other: RankSeen) -> str:
             earlier = (one.workers[worker].dataset_state if worker in one.workers else None) or {}
             kept = copy.dataset_state or {}
             if name in kept and name in earlier and kept[name] == earlier[name] != now[name]:
-                told = f"set_epoch has set .{name} of the dataset to {now[name]}"
-                return f"{told}, and it is {kept[name]} in worker {worker}"
+                return f".{name} of the dataset was set to {now[name]}, and it is {kept[name]} in worker {worker}"
     return ""

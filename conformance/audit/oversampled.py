@@ -23,7 +23,11 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     if not epoch.again or not epoch.epoch.counts.total or epoch.view.by_content or epoch.view.iterable:
         return
     whole = _whole_parts(epoch)
-    if whole:
+    listed_again = epoch.view.facts.get("listed", 0) - (epoch.view.expected or 0)
+    if listed_again > 0 and epoch.rows == epoch.view.facts["listed"]:
+        text = f"the subset lists {samples(epoch.again)} more than once, and an epoch has each as often"
+        yield epoch.at_loop("note", "listed-again", f"{text}: right if they are drawn with replacement")
+    elif whole:
         yield epoch.at_loop("note", "oversampled", _told(epoch, whole))
     elif epoch.view.own and epoch.view.world_size == 1 and epoch.view.facts.get("kind") == "map":
         text, advice = f"the sampler gave {samples(epoch.again)} of {epoch.came:,} more than once", _ADVICE

@@ -58,10 +58,12 @@ class WorkerSeen:
 class RankSeen:
     """One epoch of one loader in one rank. `prefixes` has a hash of all up to a step, for 1, 2, 4, 8, ... and the last.
 
-    `how` is empty where the file ends before the epoch does. `sizes` counts the batches of each size.
+    `how` is empty where the file ends before the epoch does. `sizes` counts the batches of each size. `nth` counts the
+    epochs of all loaders as this process began them.
     """
 
     facts: dict[str, Any] = field(default_factory=dict)
+    nth: int = 0
     how: str = ""
     steps: int = 0
     rows: int = 0

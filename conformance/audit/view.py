@@ -134,6 +134,21 @@ class View:
         return max([0, *(sum(worker >= 0 and each.rows > 0 for worker, each in one.workers.items()) for one in seen)])
 
     @property
+    def is_made_again(self) -> bool:
+        """Whether its line makes a loader again and again, as one for each fold, or for each round."""
+        return sum(key[:2] == self.key[:2] for key in self.summary.groups) > 1
+
+    def is_of_another_fold(self, other: "View") -> bool:
+        """Whether both lines make a loader for each fold, and these two are not of one."""
+        both = self.is_made_again and other.is_made_again and self.key[:2] != other.key[:2]
+        return both and self.key[2] != other.key[2]
+
+    def shares_indices(self, other: "View") -> bool:
+        """Whether their subsets are known to overlap, as both were there at a time; that is told by itself."""
+        pairs = ((self, other.key), (other, self.key))
+        return any((*key,) == tuple(one[:3]) for each, key in pairs for one in each.facts.get("overlap") or ())
+
+    @property
     def evaluates(self) -> bool:
         """Whether all its epochs are evaluations."""
         return bool(self.group.epochs) and all(epoch.evaluation for epoch in self.group.epochs.values())

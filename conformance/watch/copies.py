@@ -1,32 +1,60 @@
-"""What a dataset's `set_epoch` sets, as a process has it: decides what tells that a worker's copy did not hear."""
+"""What decides on a dataset's samples and may change between epochs, as a process has it: decides what tells that a
+worker's copy did not hear of a change.
+"""
 
 import dis
 import sys
+from collections.abc import Iterator
 from functools import cache
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 State = dict[str, int | float | str]
 _LONGEST = 60  # letters of a text
+_MOST = 16  # attributes
+_READS = ("__iter__", "__getitem__", "__getitems__")
 
 
 def epoch_state(dataset: Any) -> State | None:
-    """The plain attributes that the dataset's `set_epoch` assigns, by their names.
+    """The plain attributes that the dataset's `set_epoch` assigns, or that it reads for its samples, by their names.
 
-    None where there is none, or where something is shared, by which a copy may hear of it in another way.
+    None where there are none, or where something is shared, by which a copy may hear of it in another way.
     """
     held = getattr(dataset, "__dict__", {})
     if any(map(_is_shared, held.values())):
         return None
-    code = getattr(getattr(type(dataset), "set_epoch", None), "__code__", None)
-    found = {name: held[name] for name in _assigned(code) if _is_plain(held.get(name))} if code is not None else {}
-    return found or None
+    found = {name: held[name] for name in _names(type(dataset)) if _is_plain(held.get(name))}
+    return dict(list(found.items())[:_MOST]) or None
 
 
 @cache
-def _assigned(code: CodeType) -> tuple[str, ...]:
-    steps = dis.get_instructions(code)
-    return tuple(dict.fromkeys(str(step.argval) for step in steps if step.opname == "STORE_ATTR"))
+def _names(kind: Any) -> tuple[str, ...]:
+    """What set_epoch assigns; then what is read for a sample, and not assigned there as a count of reads is."""
+    read, stored = set(), set()
+    for code in _codes(kind, _READS):
+        for step in dis.get_instructions(code):
+            if step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                read.add(str(step.argval))
+            elif step.opname == "STORE_ATTR":
+                stored.add(str(step.argval))
+    heard = (dis.get_instructions(code) for code in _codes(kind, ("set_epoch",), follow=False))
+    assigned = [str(step.argval) for steps in heard for step in steps if step.opname == "STORE_ATTR"]
+    return tuple(dict.fromkeys([*assigned, *sorted(read - stored)]))
+
+
+def _codes(kind: Any, names: tuple[str, ...], follow: bool = True) -> Iterator[CodeType]:
+    """The code of these methods, and, if it is followed, of what is in them and of the methods that they name."""
+    waiting = [getattr(kind, name, None) for name in names]
+    codes = [each.__code__ for each in waiting if isinstance(each, FunctionType)]
+    seen = set(codes)
+    while codes:
+        code = codes.pop(0)
+        yield code
+        named = [getattr(kind, name, None) for name in code.co_names] if follow else []
+        below = [each.__code__ for each in named if isinstance(each, FunctionType)]
+        below += [each for each in code.co_consts if isinstance(each, CodeType)] if follow else []
+        codes += [each for each in dict.fromkeys(below) if each not in seen]
+        seen.update(below)
 
 
 def _is_plain(value: Any) -> bool:

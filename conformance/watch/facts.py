@@ -11,7 +11,7 @@ from conformance.watch.datasets import base_of, parts_of, print_of
 from conformance.watch.draws import draws_of
 from conformance.watch.entries import entries_of
 from conformance.watch.fingerprints import fingerprints
-from conformance.watch.lines import handed_on, is_users, users_frame, users_line
+from conformance.watch.lines import first_argument, handed_on, is_users, users_frame, users_line
 
 Facts = dict[str, Any]
 
@@ -89,10 +89,10 @@ def _source(dataset: Any) -> Facts:
     return {}
 
 
-def made(frame: FrameType | None) -> Facts:
+def made(loader: Any, frame: FrameType | None) -> Facts:
     """Where a loader is made, and by which library out of another loader."""
     file, line = users_line(frame)
-    return {"file": file, "line": line, "made_by": handed_on(frame), "dispatched": _dispatched(frame)}
+    return {"file": file, "line": line, "made_by": handed_on(frame, loader), "dispatched": _dispatched(frame)}
 
 
 def _dispatched(frame: FrameType | None) -> bool:
@@ -102,12 +102,6 @@ def _dispatched(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-def first_argument(frame: FrameType) -> Any:
-    """What a function was given first: `self` in a method."""
-    names = frame.f_code.co_varnames
-    return frame.f_locals.get(names[0]) if names else None
 
 
 def epoch(given: Any, frame: FrameType | None) -> Facts:

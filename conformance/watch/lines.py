@@ -5,6 +5,7 @@ import sys
 import sysconfig
 from functools import cache
 from types import FrameType
+from typing import Any
 
 # Rooms in which loaders are handed on. Anything that is installed is passed over first; a training program that is
 # installed itself is found by passing over these alone.
@@ -36,9 +37,10 @@ def users_line(frame: FrameType | None) -> Line:
     return (found.f_code.co_filename, found.f_lineno) if found is not None else fallback
 
 
-def handed_on(frame: FrameType | None) -> str:
+def handed_on(frame: FrameType | None, loader: Any) -> str:
     """The library that makes a loader out of another one (``accelerate``), or "" if the user's own code makes it."""
-    while frame is not None and _kind(frame.f_code.co_filename) == "ours":
+    # Lightning puts a function of its own around a loader's constructor, which the user's code calls.
+    while frame is not None and (_kind(frame.f_code.co_filename) == "ours" or first_argument(frame) is loader):
         frame = frame.f_back
     while frame is not None:
         kind = _kind(frame.f_code.co_filename)
@@ -48,6 +50,12 @@ def handed_on(frame: FrameType | None) -> str:
             return kind
         frame = frame.f_back
     return ""
+
+
+def first_argument(frame: FrameType) -> Any:
+    """What a function was given first: `self` in a method."""
+    names = frame.f_code.co_varnames
+    return frame.f_locals.get(names[0]) if names else None
 
 
 def is_users(file: str) -> bool:

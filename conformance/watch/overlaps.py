@@ -20,12 +20,16 @@ class Subsets:
         self._known: list[tuple[weakref.ref[Any], int, int, Indices]] = []
 
     def of(self, loader: Any, dataset: int, number: int) -> dict[str, Any]:
-        """What a loader's facts say of its subset: how many samples, which, and what other loaders share with it."""
+        """What a loader's facts say of its subset: how many samples, listed how often, which, and what others share."""
         found = base_indices(loader.dataset)
         if found is None:
             return {}
         indices = np.unique(found)
-        told = {"subset": len(indices), "subset_print": blake2b(indices.tobytes(), digest_size=8).hexdigest()}
+        told = {
+            "subset": len(indices),
+            "listed": len(found),
+            "subset_print": blake2b(indices.tobytes(), digest_size=8).hexdigest(),
+        }
         if len(indices) > _LONGEST:
             return told
         shared = []

@@ -19,8 +19,9 @@ from typing import Any
 
 from conformance.records import wrapper
 from conformance.records.crash import told
-from conformance.watch import facts, fetching
+from conformance.watch import fetching
 from conformance.watch.delivery import HERE, Delivery, end_all
+from conformance.watch.lines import first_argument
 from conformance.watch.stopping import Enough
 from conformance.watch.watching import give_up, on, tapped, watching
 
@@ -66,7 +67,7 @@ def making(plain: Callable[..., None]) -> Callable[..., None]:
 @tapped
 def _made(loader: Any, frame: FrameType | None) -> None:
     # The line of a subclass that calls its super() is not where the user made it.
-    while frame is not None and frame.f_code.co_name == "__init__" and facts.first_argument(frame) is loader:
+    while frame is not None and frame.f_code.co_name == "__init__" and first_argument(frame) is loader:
         frame = frame.f_back
     watching().number(loader, frame)
 

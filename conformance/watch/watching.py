@@ -63,7 +63,7 @@ class Watching:
         if known is not None and known[0]() is loader:
             return known[1]
         self.hello()
-        made = loader.__dict__.get("_loaderspec_made") or facts.made(frame)
+        made = loader.__dict__.get("_loaderspec_made") or facts.made(loader, frame)
         dataset = self._dataset(loader)
         origin = self._firsts.get(dataset)
         if made["made_by"] and origin is not None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.audit.jobs import audited, cut, found, job, start, told, whole
+from conformance.records.writer import Recorder
+from tests.harness.audit.jobs import LINE, LOOP, audited, cut, found, job, start, told, whole
 
 LENGTH = 24
 
@@ -48,3 +49,35 @@ def test_ranks_that_are_equal_need_no_padding(tmp_path: Path, second: list[int],
     length = len({*first, *second})
     verdict = audited(job(tmp_path, [[whole(cut(first, 4))], [whole(cut(second, 4))]], length=length, batch_size=4))
     assert accused == bool(found(verdict))
+
+
+def test_a_subset_that_lists_a_sample_twice_gives_it_twice(tmp_path: Path) -> None:
+    """A bag that is drawn with replacement is read as it is listed; what comes once more than that is found."""
+    bag = [0, 1, 1, 2, 3, 3, 3, 5]
+    for name, part in (("bag", bag), ("more", [*bag, 5])):
+        facts = {"length": LENGTH, "dataset": 0, "subset": 5, "listed": 8, "batch_size": 4}
+        start(tmp_path / name, [whole(cut(part, 4))], **facts)
+    right, wrong = audited(tmp_path / "bag"), audited(tmp_path / "more")
+    assert ([], True) == (found(right), "listed-again" in told(right))
+    assert [("PART-1", "again")] == found(wrong)
+
+
+@pytest.mark.parametrize(
+    ("loader", "other", "accused"),
+    [pytest.param(2, 1, False, id="of-two-folds"), pytest.param(3, 2, True, id="of-one-fold")],
+)
+def test_the_loaders_of_two_folds_may_share_samples(tmp_path: Path, loader: int, other: int, accused: bool) -> None:
+    """What one fold trains on another one evaluates; within a fold they are apart."""
+    recorder = Recorder(tmp_path)
+    recorder.hello({"rank": 0, "world_size": 1})
+    halves = [*range(12)], [*range(12, 24)]
+    for at, part in enumerate((halves[0], halves[1], halves[1], halves[0])):
+        shared = [{"loader": other, "shared": 12, "same": False, "some": [0]}] * (at == loader)
+        facts = {"length": LENGTH, "dataset": 0, "subset": 12, "subset_print": str(at), "batch_size": 4}
+        recorder.loader({**LINE, **facts, "line": 9 + at % 2, "overlap": shared})
+        epoch = recorder.epoch(at, {**LOOP, "no_grad": at % 2 == 1})
+        for step in cut(part, 4):
+            recorder.batch(at, epoch, step)
+        recorder.end_of_epoch(at, epoch, "whole")
+    recorder.close()
+    assert [("SPLIT", "overlap")] * accused == found(audited(tmp_path))

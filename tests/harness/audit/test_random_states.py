@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness.audit.jobs import audited, cut, found, job, of_workers, whole
+from tests.harness.audit.jobs import audited, cut, found, job, of_workers, told, whole
 from tests.harness.audit.test_samples import LETTERS, order
 
 
@@ -36,6 +36,13 @@ def test_random_states_that_are_alike_are_found_if_they_are_drawn_from(
         for rank, of in enumerate(ranks)
     ]
     assert expected == found(audited(job(tmp_path, parts)))
+
+
+def test_an_evaluation_may_draw_the_same_in_each_epoch(tmp_path: Path) -> None:
+    """It is to be compared with itself; the training is not."""
+    epochs = [whole(cut(order(8), 2), **states("a", "b"), no_grad=True) for _ in range(2)]
+    verdict = audited(job(tmp_path, [epochs]))
+    assert ([], True) == (found(verdict), "random-epochs" in told(verdict))
 
 
 def test_a_generator_of_the_datasets_is_made_in_the_worker(tmp_path: Path) -> None:

@@ -104,3 +104,53 @@ def test_an_index_of_another_dataset_is_another_sample(tmp_path: Path) -> None:
     life(tmp_path, ANEW, loaded=[life(tmp_path, FIRST)], data="other")
     verdict = audited(tmp_path)
     assert ([], False) == (found(verdict), "other-start" in told(verdict))
+
+
+Read = tuple[int, list[int], bool]  # the line, the part that it reads, and whether that is trained on
+
+
+def in_turn(folder: Path, *reads: Read, subset: bool = True) -> list[str]:
+    """What is found of a job that makes dataset, split and loader again for each of these epochs."""
+    recorder = Recorder(folder)
+    recorder.hello({"rank": 0, "world_size": 1})
+    for at, (line, part, trains) in enumerate(reads):
+        made = {**LINE, "line": line, "dataset": at, "dataset_print": "d", "length": 40, "batch_size": 4}
+        which = {"subset": len(part), "subset_print": str(sorted(part))}
+        number = recorder.loader({**made, **which} if subset else made)
+        epoch = recorder.epoch(number, {**LOOP} if trains else {**LOOP, "no_grad": True})
+        for step in cut(part, 4):
+            recorder.batch(number, epoch, step)
+        if trains:
+            recorder.say("stepped", {"loader": number, "epoch": epoch, "at": [1, 2]})
+        recorder.end_of_epoch(number, epoch, "whole")
+    recorder.close()
+    return [each.sentence for each in audited(folder).findings if each.id == "SPLIT"]
+
+
+def test_a_split_that_is_drawn_again_for_the_test_is_found(tmp_path: Path) -> None:
+    """As by a data module whose `setup` draws it, which is called for the fit and for the test."""
+    (told,) = in_turn(tmp_path, (9, ALL[:28], True), (10, ALL[28:34], False), (11, ALL[24:32], False))
+    shown = ", ".join(map(str, sorted(ALL[24:28])[:3]))
+    assert f"of 8 samples that are evaluated here 4 were trained on before, at line 9 ({shown}, ...)" == told
+
+
+@pytest.mark.parametrize(
+    "reads",
+    [
+        pytest.param([(9, ALL[:32], True), (10, ALL[32:], False)], id="split-once"),
+        pytest.param([(9, ALL[:32], True), (10, ALL[8:16], False)], id="what-is-trained-on-is-evaluated"),
+        pytest.param([(10, ALL[28:36], False), (9, ALL[:32], True)], id="evaluated-before"),
+        pytest.param(
+            [(9, ALL[:20], True), (10, ALL[20:], False), (9, ALL[20:], True), (10, ALL[:20], False)], id="folds"
+        ),
+        pytest.param([(9, ALL[:20], True), (9, ALL[10:30], True), (10, ALL[20:], False)], id="held-out-of-the-first"),
+    ],
+)
+def test_who_evaluates_what_its_model_has_not_seen_is_right(tmp_path: Path, reads: list[Read]) -> None:
+    """And who evaluates samples that were all trained on means to."""
+    assert [] == in_turn(tmp_path, *reads)
+
+
+def test_equal_datasets_are_the_same_where_both_are_split(tmp_path: Path) -> None:
+    """Two whole datasets with one print may hold other samples, as those that are made at random."""
+    assert [] == in_turn(tmp_path, (9, ALL[:28], True), (11, ALL[24:32], False), subset=False)

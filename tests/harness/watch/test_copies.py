@@ -1,6 +1,7 @@
 """What set_epoch of a dataset sets is told, unless a copy may hear of it in another way."""
 
 import multiprocessing
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -25,6 +26,26 @@ class Plain:
     """Hears of no epoch."""
 
     epoch = 0
+
+
+class Corpus:
+    """Reads what fits, and counts its passes."""
+
+    def __init__(self) -> None:
+        self.longest, self.passes, self.unread = 12, 0, 1
+
+    def __iter__(self) -> Iterator[int]:
+        """Those that fit."""
+        self.passes += 1
+        yield from (each for each in range(99) if self._fits(each))
+
+    def _fits(self, each: int) -> bool:
+        return each < self.longest
+
+
+def test_what_decides_on_the_samples_is_told() -> None:
+    """What reading asks for, in the methods that it calls too; no count of its own, and nothing that is not read."""
+    assert {"longest": 12} == epoch_state(Corpus())
 
 
 def test_only_what_set_epoch_assigns_is_told() -> None:

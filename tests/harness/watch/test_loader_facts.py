@@ -1,6 +1,8 @@
 """What a loader says of itself: the parts of its dataset, and a batch sampler of the user's own."""
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from torch.utils.data import (
 )
 
 from conformance.watch import facts
+from conformance.watch.lines import handed_on
 
 
 class Buckets(BatchSampler):
@@ -86,3 +89,33 @@ TWO = WeightedRandomSampler([0.5, 0.5], 3)
 def test_from_how_many_a_sampler_draws_is_told(loader: Any, expected: dict[str, Any] | None) -> None:
     """By it the judges know what can never be drawn."""
     assert expected == facts.loader(loader, {})["draws"]
+
+
+# What Lightning does around constructors that a hook of the user's calls, and what one does that rebuilds a loader.
+_WRAPPER = """
+def around(init):
+    def wrapper(obj, *given, **named):
+        return init(obj, *given, **named)
+    return wrapper
+
+def makes(kind, *given):
+    return kind(*given)
+"""
+
+
+class Made(DataLoader[int]):
+    """A loader that notes which library has made it."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.made_by = handed_on(sys._getframe(), self)
+
+
+def test_a_wrapped_constructor_is_no_library_that_hands_on(tmp_path: Path) -> None:
+    """Lightning's function around a constructor, which the user's code calls, makes no loader; what calls one does."""
+    library: dict[str, Any] = {}
+    exec(compile(_WRAPPER, str(tmp_path / "site-packages" / "lightning" / "data.py"), "exec"), library)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Made, "__init__", library["around"](Made.__init__))
+        assert "" == Made([1, 2]).made_by
+        assert "lightning" == library["makes"](Made, [1, 2]).made_by
