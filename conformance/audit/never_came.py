@@ -1,16 +1,18 @@
 """What never came, over all epochs: decides whether it is lost for good, or other samples are missing each time."""
 
 from dataclasses import replace
-from math import exp, factorial, prod
+from itertools import pairwise
+from math import comb, exp, factorial, prod
 
 from conformance.audit.counts import Counts, different
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
+from conformance.audit.orders import differ
 from conformance.audit.titles import by_epoch
 from conformance.audit.view import View
 from conformance.audit.words import samples
 
-LOST = "lost"
+LOST, DROPPED = "lost", "dropped"
 # A tail of other samples each time is that of a batch sampler which drops what fills no batch: so many batches of each
 # rank at the most, one of each bucket, and no more than this share of the samples.
 _BATCHES, _SHARE = 8, 1 / 8
@@ -21,7 +23,30 @@ _SHOWN = 6
 
 def over_epochs(view: View, found: list[Finding]) -> list[Finding]:
     """The findings of a loader, each told once, in which what is lost is looked at over all its epochs."""
-    return [_looked_at(view, each) if each.key == LOST and each.id != "note" else each for each in found]
+    lost = [_looked_at(view, each) if each.key == LOST and each.id != "note" else each for each in found]
+    return [_always_dropped(view, each) if each.key == DROPPED else each for each in lost]
+
+
+def _always_dropped(view: View, note: Finding) -> Finding:
+    """A few samples that are dropped are others each time where the order is: the same ones are never trained on."""
+    epochs = [epoch for epoch in epochs_of(view) if epoch.whole and not epoch.evaluation]
+    missing = {epoch.histogram.get(0, 0) for epoch in epochs}
+    ordered = any(not differ(one, other) for one, other in pairwise(epochs))
+    if len(epochs) < _EPOCHS or len(missing) != 1 or ordered or view.by_content or view.has_own_datasets:
+        return note
+    came = Counts()
+    for epoch in epochs:
+        came.merge(epoch.epoch.counts)
+    never = (view.expected or 0) - different(came.histogram())
+    if {never} != missing or never < 1:
+        return note
+    # That they are the same ones again by chance: for one sample of n, 1 in n for each further epoch.
+    if comb(view.expected or 1, never) ** (1.0 - len(epochs)) > _CHANCE:
+        return note
+    text = f"the same {samples(never)} of {view.expected:,} came in none of {len(epochs)} epochs, each in another order"
+    told = _for_good(view, note, never, epochs, came)
+    advice = "drop after the shuffle, or other ones each time: these are never trained on"
+    return replace(told, id="PART-2", key="always-dropped", sentence=text, advice=advice, worst=7)
 
 
 def _looked_at(view: View, finding: Finding) -> Finding:

@@ -23,7 +23,8 @@ def epoch_state(dataset: Any) -> State | None:
     held = getattr(dataset, "__dict__", {})
     if any(map(_is_shared, held.values())):
         return None
-    found = {name: held[name] for name in _names(type(dataset)) if _is_plain(held.get(name))}
+    kind: Any = type(dataset)
+    found = {name: held[name] for name in _names(kind) if _is_plain(held.get(name))}
     return dict(list(found.items())[:_MOST]) or None
 
 

@@ -76,3 +76,24 @@ def test_a_sample_that_chance_leaves_out_of_all_epochs_is_no_loss(tmp_path: Path
         "10 samples of 80 never came in each epoch: a tail of others each time, by which 1 sample came in none of "
     )
     assert f"{told_of}3 epochs" == note.sentence
+
+
+@pytest.mark.parametrize(
+    ("lost", "shuffles", "expected"),
+    [
+        pytest.param([{7, 8, 9}] * 4, True, [("PART-2", "always-dropped")], id="the-same"),
+        pytest.param([{7, 8, 9}] * 2, True, [], id="in-two-epochs"),
+        pytest.param([{7, 8, 9}] * 4, False, [("ORDER-6", "same-order")], id="in-one-order"),
+        pytest.param([{7, 8, 9}, {1, 2, 3}, {4, 5, 6}, {10, 11, 12}], True, [], id="others"),
+        pytest.param([{7, 8, 9}, {7, 8, 10}, {7, 8, 11}], True, [], id="one-of-them-another"),
+    ],
+)
+def test_what_is_dropped_is_another_sample_each_time(
+    tmp_path: Path, lost: list[set[int]], shuffles: bool, expected: list[tuple[str, str]]
+) -> None:
+    """A rest that is cut off before the shuffle is the same one, and never trained on."""
+    epochs = [[each for each in order(83, at * shuffles) if each not in those] for at, those in enumerate(lost)]
+    ranks = [[whole(cut(epoch[rank::2], 4)) for epoch in epochs] for rank in range(2)]
+    verdict = audited(job(tmp_path, ranks, length=83, batch_size=4, drop_last=True))
+    assert expected == found(verdict)
+    assert ("dropped" in told(verdict)) != (("PART-2", "always-dropped") in expected)
