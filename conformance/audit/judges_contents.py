@@ -6,6 +6,7 @@ from math import comb, perm, prod
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.excerpts import first_again, steps_of
 from conformance.audit.finding import Finding
+from conformance.audit.rings import ring_of
 from conformance.audit.stretches import SHARE, Reader, Stretch, elsewhere, stretches
 from conformance.audit.summary import FULL_RANGE
 from conformance.audit.view import View
@@ -22,6 +23,9 @@ Given = dict[int, list[Reader]]  # of each content: who gave it
 def judge(epoch: EpochView) -> Finding:
     """Of an epoch in which contents came again. A fault only if it can't be that the dataset holds them twice."""
     told = f"{samples(epoch.again)} of {epoch.came:,} have contents that came more than once"
+    ring = ring_of(epoch)
+    if ring:
+        return _overwritten(epoch, ring)
     if _may_be_padding(epoch):
         text = "what makes ranks equal, equal samples, or one read again"
         return epoch.at_loop("note", "equal-contents", f"{told}: {text}; --id-field or ids= tells them apart")
@@ -36,6 +40,21 @@ def judge(epoch: EpochView) -> Finding:
         return _overlap(epoch, f"{told}, each time from another reader: the parts of workers or ranks overlap {why}")
     text = "equal samples, or one read again" if changing == 1.0 else "read again, it seems, as others do in each epoch"
     return epoch.at_loop("note", "equal-contents", f"{told}: {text}; --id-field or ids= tells them apart")
+
+
+def _overwritten(epoch: EpochView, ring: int) -> Finding:
+    text = (
+        f"each batch of {epoch.full_batch} holds {ring} contents in turn, so that sample {ring} of it is sample 0 again"
+    )
+    return epoch.view.at_dataset(
+        "WORK-16",
+        "overwritten",
+        f"{text}, as where buffers are filled again before a batch is made of them",
+        excerpt=first_again(epoch),
+        advice="yield a copy of each sample (clone(), copy()), or a new one",
+        epochs=(epoch.key,),
+        worst=8,
+    )
 
 
 def _may_be_padding(epoch: EpochView) -> bool:
