@@ -1,17 +1,21 @@
-"""Samplers that draw by weights: decides whether there are as many weights as samples, so that each can be drawn."""
+"""Samplers that draw with replacement: decides whether each sample can be drawn, and whether ranks draw anew."""
 
 from collections.abc import Iterator
 
-from conformance.audit.epochs import epochs_of
+from conformance.audit.epochs import EpochView, epochs_of
+from conformance.audit.excerpts import heads_of
 from conformance.audit.finding import Finding
 from conformance.audit.view import View
 
 _ADVICE = "give each sample a weight, that of its class: WeightedRandomSampler(class_weights[labels], n)"
+_ANEW = "seed by rank and epoch so that no two sums are alike: seed + epoch * world_size + rank"
+_LEAST = 8  # draws of a rank: fewer may be alike by chance
 _WHOLE = "let the sampler draw from the loader's own dataset: RandomSampler(dataset, replacement=True)"
 
 
 def judge_view(view: View) -> Iterator[Finding]:
-    """A finding where samples can never be drawn; a note where an index can be drawn that is no sample's."""
+    """A finding where samples can never be drawn, or draws come again; a note where an index can be no sample's."""
+    yield from _drawn_again(view)
     for rank in view.ranks if view.group.epochs else ():
         draws = view.group.loaders.get(rank, {}).get("draws")
         if not isinstance(draws, dict):
@@ -20,6 +24,23 @@ def judge_view(view: View) -> Iterator[Finding]:
         if isinstance(many, int) and isinstance(length, int) and many != length:
             yield from _told(view, str(draws.get("what")), many, length)
             return
+
+
+def _drawn_again(view: View) -> Iterator[Finding]:
+    """A finding, where one rank draws what another one draws in another epoch."""
+    first: dict[tuple[int, str], tuple[EpochView, int]] = {}
+    for epoch in epochs_of(view) if view.facts.get("replacement") else ():
+        for rank, seen in epoch.ranks.items():
+            if seen.rows < _LEAST or not seen.whole:
+                continue
+            other, before = first.setdefault((epoch.key[0], seen.prefixes[max(seen.prefixes)]), (epoch, rank))
+            if other.key != epoch.key and before != rank:
+                text = f"{view.who(rank)} draws in {epoch.name} what {view.who(before)} had drawn in {other.name}"
+                excerpt = heads_of(other, {before: other.ranks[before]}, 2) + heads_of(epoch, {rank: seen}, 2)
+                yield view.at_loader(
+                    "DRAW-4", "drawn-again", text, excerpt=excerpt, advice=_ANEW, epochs=(epoch.key,), worst=7
+                )
+                return
 
 
 def _told(view: View, what: str, many: int, length: int) -> Iterator[Finding]:

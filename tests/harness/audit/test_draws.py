@@ -1,5 +1,7 @@
 """Samplers that draw by weights: fewer weights than samples are found, and right ones are not accused."""
 
+import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,3 +53,25 @@ def test_weights_of_which_none_is_missing_are_right(tmp_path: Path, loader: dict
 def test_a_loader_that_is_never_read_is_not_accused(tmp_path: Path) -> None:
     """Nothing was drawn."""
     assert [] == found(audited(job(tmp_path, [[]], draws=draws(10), **DRAWN)))
+
+
+@pytest.mark.parametrize(
+    ("seeds", "facts", "expected"),
+    [
+        pytest.param(lambda epoch, rank: epoch + rank, {}, [("DRAW-4", "drawn-again")], id="a-sum"),
+        pytest.param(lambda epoch, rank: 2 * epoch + rank, {}, [], id="one-for-each"),
+        pytest.param(lambda epoch, rank: epoch + rank, {"length": 16, "rows": 4}, [], id="too-few-to-tell"),
+    ],
+)
+def test_one_rank_draws_what_no_other_one_draws(
+    tmp_path: Path, seeds: Callable[[int, int], int], facts: dict[str, int], expected: list[tuple[str, str]]
+) -> None:
+    """Seeds that are sums of the epoch and the rank meet again in the next epoch."""
+    length, rows = facts.get("length", 60), facts.get("rows", 30)
+    ranks = [
+        [whole(cut(random.Random(seeds(epoch, rank)).choices(range(length), k=rows), 4)) for epoch in range(3)]
+        for rank in range(2)
+    ]
+    loader = {"length": length, "replacement": True, "sampler": "WeightedRandomSampler", "batch_size": 4}
+    verdict = audited(job(tmp_path, ranks, **loader))
+    assert expected == [each for each in found(verdict) if each[0] == "DRAW-4"]
