@@ -26,6 +26,6 @@ def ring_of(epoch: EpochView) -> int:
         return 0
     (ring,) = lengths
     in_turn = ring < size and all((batch[ring:] == batch[:-ring]).all() for batch in batches)
-    # Where batches have contents in common, equal samples come again and again.
+    # Where batches have contents in common, equal samples come in each of them.
     apart = len(np.unique(np.concatenate(batches))) == ring * len(batches)
     return ring if in_turn and apart else 0

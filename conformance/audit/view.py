@@ -135,7 +135,7 @@ class View:
 
     @property
     def is_made_again(self) -> bool:
-        """Whether its line makes a loader again and again, as one for each fold, or for each round."""
+        """Whether its line makes several loaders, as one for each fold, or for each round."""
         return sum(key[:2] == self.key[:2] for key in self.summary.groups) > 1
 
     def is_of_another_fold(self, other: "View") -> bool:
