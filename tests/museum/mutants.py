@@ -3,7 +3,8 @@
 `python -m tests.museum.mutants --sample 300` draws changes, with a fixed seed, of the modules below, as far as the
 suite executes their line at all; judges each loader that carries one; and writes mutants.json. Those that survive are
 printed: each is a hole of the suite, or stands in equivalent.py with the reason why nobody can see a difference.
-What was judged before is kept, so that a long run can be stopped and taken up again; `--again` forgets the survivors.
+What was judged before is kept, so that a long run can be stopped and taken up again, on another day as well: only what
+is known of a module that has changed since is forgotten. `--again` judges the survivors once more.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import os
 import random
 import time
 from concurrent.futures import ProcessPoolExecutor
+from hashlib import sha256
 from importlib import import_module
 from multiprocessing import get_context, set_start_method
 from pathlib import Path
@@ -56,7 +58,10 @@ MODULES = {
     ),
 }
 # Those that read a loader: the others (devices, launchers, pipelines) reach none of these modules alone.
-READING = ("map", "refusals", "statistics", "workers", "iterable", "samples", "life", "resume", "async")
+READING = (
+    *("map", "refusals", "statistics", "workers", "iterable", "samples", "life", "resume", "async", "skipping"),
+    *("batches", "streams", "subsets", "mixtures", "left", "equal", "draws", "lives"),
+)
 PATIENCE = 10.0
 
 
@@ -145,7 +150,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many are judged at a time")
     parser.add_argument("--again", action="store_true", help="judge the survivors again")
     asked = parser.parse_args()
-    known = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {"reached": {}, "judged": {}}
+    known = _still_true(json.loads(FILE.read_text("utf-8"))) if FILE.exists() else {"reached": {}, "judged": {}}
+    known["sources"] = _sources()
     with ProcessPoolExecutor(asked.jobs, get_context("spawn"), max_tasks_per_child=1) as pool:
         lacking = [adapter for adapter in MODULES if adapter not in known["reached"]]
         known["reached"] |= dict(zip(lacking, pool.map(reached, lacking), strict=True))
@@ -158,6 +164,21 @@ def main() -> None:
             _write(known)
     _write(known)
     print(score([str(change) for _, change in chosen]), flush=True)
+
+
+def _sources() -> dict[str, str]:
+    """A print of each module as it is now."""
+    files = {name: import_module(name).__file__ or "" for modules in MODULES.values() for name in modules}
+    return {name: sha256(Path(file).read_bytes()).hexdigest()[:16] for name, file in files.items()}
+
+
+def _still_true(known: dict[str, Any]) -> dict[str, Any]:
+    """What is known, without the modules that are not as they were; a change is named by its module and line."""
+    now = _sources()
+    changed = {name for name, was in known["sources"].items() if now.get(name) != was}
+    judged = {each: by for each, by in known["judged"].items() if each.partition(":")[0] not in changed}
+    reached = {adapter: lines for adapter, lines in known["reached"].items() if not changed & {*lines}}
+    return {"reached": reached, "judged": judged}
 
 
 def score(chosen: list[str]) -> str:
