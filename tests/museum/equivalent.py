@@ -8,31 +8,44 @@ from tests.museum.mutation import Change
 _WARNS = "it decides on a warning, and on nothing else"
 _PASSED_OVER = "the loop at the top passes over a step that is gone"
 _A_RACE = "it counts where a worker dies while a queue starts its thread, or is closed: no scenario can aim there"
+_REFUSES = "a type may be refused (WORK-17), and no dataset mixes types that no batch can hold"
+_NOT_ASKED = "it refuses what no request asks for"
+_TOO_LONG = "no request has a dataset that is longer than it says"
 _PINS = "nothing is pinned where there is no accelerator"
 # By module and line: how the change begins ("" for all of the line), and why it is equivalent.
 EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
+    ("torch.utils.data.dataloader", 294): ("", _NOT_ASKED),
+    ("torch.utils.data.dataloader", 304): ("", _PINS),
     ("torch.utils.data.dataloader", 348): (
         "if isinstance(dataset, IterDataPipe)",
         "no request asks the loader itself to shuffle an iterable dataset, so that its refusal is never asked for",
     ),
     ("torch.utils.data.dataloader", 379): ("", "no request asks for a batch sampler beside what it replaces"),
+    ("torch.utils.data.dataloader", 409): ("", "no clause speaks of the attributes of a loader"),
     ("torch.utils.data.dataloader", 424): ("True", "no clause speaks of attributes that are set on a loader later"),
     ("torch.utils.data.dataloader", 431): ("self.check_worker_number_rationality() -> pass", _WARNS),
     ("torch.utils.data.dataloader", 610): ("", _WARNS),
     ("torch.utils.data.dataloader", 617): ("", _WARNS),
     ("torch.utils.data.dataloader", 656): ("", _PINS),
     ("torch.utils.data.dataloader", 679): ("", _PINS),
+    ("torch.utils.data.dataloader", 1111): ("", _NOT_ASKED),
     ("torch.utils.data.dataloader", 1318): ("10", "it is read where the machine has no descriptors left"),
     ("torch.utils.data.dataloader", 1485): ("del", "what lies behind the next step is forgotten with the epoch"),
     ("torch.utils.data.dataloader", 1498): ("self._rcvd_idx += 1 -> pass", _PASSED_OVER),
     ("torch.utils.data.dataloader", 1528): ("self._rcvd_idx += 1 -> pass", _PASSED_OVER),
     ("torch.utils.data.dataloader", 1533): ("", "an assertion of torch's about itself, which always holds"),
     ("torch.utils.data.dataloader", 1622): ("", "a second shutdown finds every worker ended and every queue closed"),
-    ("torch.utils.data.dataloader", 1671): ("False", "nobody asks for it once the workers are shut down"),
+    ("torch.utils.data.dataloader", 1671): ("", "nobody asks for it once the workers are shut down"),
+    ("torch.utils.data._utils.fetch", 29): ("raise", "an iterator that has ended ends again when it is asked again"),
     ("torch.utils.data._utils.fetch", 37): ("True", "an iterator that has ended ends again when it is asked again"),
+    ("torch.utils.data._utils.worker", 196): (
+        "1492356589",
+        "other constants of a hash make other seeds, as good as these",
+    ),
     ("torch.utils.data._utils.worker", 198): ("", "other constants of a hash make other seeds, as good as these"),
     ("torch.utils.data._utils.worker", 269): ("", "the handlers find words for a signal that ends the worker anyway"),
-    ("torch.utils.data._utils.worker", 273): ("1 -> 2", "the threads of a worker change no sample"),
+    ("torch.utils.data._utils.worker", 273): ("", "the threads of a worker change no sample"),
+    ("torch.utils.data.distributed", 90): ("0 -> 1", "the adapter says which epoch it is before each"),
     ("torch.utils.data.distributed", 119): (
         "padding_size <= len(indices) -> padding_size < len(indices)",
         "both branches give the same where the padding is as long as the list",
@@ -44,13 +57,19 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
     ("reference.dataloader", 86): ("", "PopTorch's property alone reads it"),
     ("reference.dataloader", 90): ("", "each epoch sets it before anybody reads it"),
     ("reference.dataloader", 163): ("", "they end with the last reference to them, one line below"),
+    ("reference.dataloader", 96): ("0 -> 1", "no clause says whether workers persist where nobody asks"),
     ("reference.dataloader", 100): ("", "no clause speaks of options that are set after a loader was made"),
+    ("reference.loading.collate", 53): ("", _REFUSES),
+    ("reference.loading.collate", 108): ("", _REFUSES),
+    ("reference.loading.collate", 111): ("", _REFUSES),
+    ("reference.loading.faults", 57): ("", "what caused an error is words of it"),
     ("reference.loading.faults", 95): (
         "get_worker_info() is None",
         "any error may tell what ended a worker (ERROR-1)",
     ),
     ("reference.loading.faults", 100): ("", "the words of an error are no clause's: it is one, and names a death"),
     ("reference.loading.faults", 114): ("collate_fn is None", "both ways make the same steps: one is faster"),
+    ("reference.loading.passes", 70): ("", "they end with the last reference to them; any error may tell a death"),
     ("reference.loading.processes", 39): ("self._watch(False) -> pass", _A_RACE),
     ("reference.loading.processes", 45): ("0 -> 1", "a worker that runs has an id"),
     ("reference.loading.processes", 62): (
@@ -58,14 +77,28 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
         "a constructor that raised has started no workers",
     ),
     ("reference.loading.processes", 75): ("", _A_RACE),
+    ("reference.loading.processes", 86): ("self._watch(False) -> pass", _A_RACE),
+    ("reference.loading.processes", 98): ("", "what asks workers that have died finds that out (WORK-14)"),
+    ("reference.loading.processes", 109): ("", "any error may tell a death"),
     ("reference.loading.processes", 112): (
         "not was_seen",
         "whether an error speaks of time or of a death is its own matter",
     ),
+    ("reference.loading.processes", 135): ("False -> True", _A_RACE),
+    ("reference.loading.request", 124): ("1 -> 2", _NOT_ASKED),
     ("reference.loading.request", 142): ("1 -> 2", "no request is without a batch size"),
+    ("reference.loading.request", 159): ("", _NOT_ASKED),
+    ("reference.loading.request", 160): ("", _NOT_ASKED),
+    ("reference.loading.request", 170): ("", _NOT_ASKED),
     ("reference.loading.request", 190): ("", "len() then gets None, which is a TypeError as well"),
     ("reference.loading.request", 71): ("check_type('options'", "the adapter makes the options, of the right type"),
     ("reference.loading.request", 209): ("", _WARNS),
+    ("reference.loading.worker", 46): ("", "the generators go on, and give other numbers in each epoch"),
+    ("reference.loading.worker", 82): ("", "torch has seeded the worker as well"),
+    ("reference.rules.arithmetic", 128): ("", "plans and refusals read it, and no loader"),
+    ("reference.rules.sampler", 105): ("", "no request asks for drop_last beside a batch sampler"),
+    ("reference.rules.splitting", 107): ("", _TOO_LONG),
+    ("reference.rules.splitting", 108): ("", _TOO_LONG),
 }
 
 
