@@ -5,7 +5,7 @@ until counting them pays; counts that are not needed for now are packed.
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -204,3 +204,11 @@ def _may_wrap(ids: Ids) -> bool:
     """Whether an index may come so often in a block that its byte wraps: not if no bin that they fall into is full."""
     bins = (ids.astype(np.uint32) * np.uint32(0x9E3779B1)) >> np.uint32(16)
     return bool(np.bincount(bins).max() > _MOST_IN_A_BLOCK)
+
+
+def merged(parts: Iterable[Counts]) -> Counts:
+    """How often each index came in all of these."""
+    whole = Counts()
+    for part in parts:
+        whole.merge(part)
+    return whole

@@ -5,7 +5,7 @@ A permutation that is drawn again for each fold makes parts that overlap: some s
 
 from collections.abc import Iterator
 
-from conformance.audit.counts import Counts, different
+from conformance.audit.counts import different, merged
 from conformance.audit.epochs import epochs_of
 from conformance.audit.finding import Finding
 from conformance.audit.judges_subsets import one_dataset
@@ -24,10 +24,7 @@ def judge_view(view: View) -> Iterator[Finding]:
         return
     if not all(one_dataset(view, fold) for fold in folds[1:]) or sum(fold.expected or 0 for fold in folds) != length:
         return
-    held_out = Counts()
-    for fold in folds:
-        held_out.merge(epochs_of(fold)[0].epoch.counts)
-    told = held_out.histogram()
+    told = merged(epochs_of(fold)[0].epoch.counts for fold in folds).histogram()
     never = length - different(told)
     again = sum(number for times, number in told.items() if times > 1)
     if never > 0 and again:

@@ -7,7 +7,7 @@ is that of the model which is evaluated; where it had a part of what evaluates, 
 
 from collections.abc import Iterator
 
-from conformance.audit.counts import Counts, different
+from conformance.audit.counts import Counts, different, merged
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
 from conformance.audit.lives import before, goes_on_with
@@ -39,7 +39,7 @@ def _within_a_start(view: View, others: list[View]) -> Iterator[Finding]:
     """A finding, where all training before it had some of these samples, and the one that came last had not all."""
     first = min(epochs_of(view), key=_begun)
     trained = {each.key: [one for one in _trained(each) if _begun(one) < _begun(first)] for each in others}
-    shared = {key: first.epoch.counts.in_both(_joined([one.epoch.counts for one in trained[key]])) for key in trained}
+    shared = {key: first.epoch.counts.in_both(merged(one.epoch.counts for one in trained[key])) for key in trained}
     before = [each for each in others if trained[each.key]]
     last = max(before, key=lambda each: max(map(_begun, trained[each.key])), default=None)
     many = different(first.epoch.counts.histogram())
@@ -77,7 +77,7 @@ def _over_starts(view: View, others: list[View]) -> Iterator[Finding]:
         known = before(start, parents)
         # Only what an earlier start split as well is split anew.
         earlier = [each for each in both if each in known or (not known and each < start)]
-        shared = evaluated[start].in_both(_joined([trained[each] for each in earlier]))
+        shared = evaluated[start].in_both(merged(trained[each] for each in earlier))
         if shared:
             yield _found(view, others, start, evaluated[start], shared, bool(known))
             return
@@ -128,11 +128,4 @@ def _came(epochs: list[EpochView]) -> Came:
     parts: dict[int, list[Counts]] = {}
     for epoch in epochs:
         parts.setdefault(epoch.key[0], []).append(epoch.epoch.counts)
-    return {start: _joined(counts) for start, counts in parts.items()}
-
-
-def _joined(parts: list[Counts]) -> Counts:
-    whole = Counts()
-    for part in parts:
-        whole.merge(part)
-    return whole
+    return {start: merged(counts) for start, counts in parts.items()}

@@ -215,7 +215,7 @@ def _overlap(view: View) -> Iterator[Finding]:
         if other is None or not other.epochs:
             continue
         them = View((file, line, number), other, view.summary, view.same)
-        if view.is_of_another_fold(them):
+        if (file, line) != view.key[:2] and view.is_of_another_fold(them):
             continue
         names = in_both(view, them)
         by, some, shared = (by_field(view), names[:3], len(names)) if names else ("", some or [], shared)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from conformance.audit.counts import Counts, different
+from conformance.audit.counts import Counts, different, merged
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.excerpts import first_again
 from conformance.audit.finding import Finding
@@ -100,7 +100,4 @@ def one_dataset(view: View, other: View) -> bool:
 
 def came_of(view: View) -> Counts:
     """How often each sample came, over all epochs."""
-    whole = Counts()
-    for epoch in epochs_of(view):
-        whole.merge(epoch.epoch.counts)
-    return whole
+    return merged(epoch.epoch.counts for epoch in epochs_of(view))

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 from math import comb, exp, factorial, prod
 
-from conformance.audit.counts import Counts, different
+from conformance.audit.counts import Counts, different, merged
 from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.finding import Finding
 from conformance.audit.orders import differ
@@ -34,9 +34,7 @@ def _always_dropped(view: View, note: Finding) -> Finding:
     ordered = any(not differ(one, other) for one, other in pairwise(epochs))
     if len(epochs) < _EPOCHS or len(missing) != 1 or ordered or view.by_content or view.has_own_datasets:
         return note
-    came = Counts()
-    for epoch in epochs:
-        came.merge(epoch.epoch.counts)
+    came = merged(epoch.epoch.counts for epoch in epochs)
     never = (view.expected or 0) - different(came.histogram())
     if {never} != missing or never < 1:
         return note
@@ -56,9 +54,7 @@ def _looked_at(view: View, finding: Finding) -> Finding:
     indices = indices and not any(epoch.has_copies for epoch in epochs)
     if len(those) < 2 or view.expected is None or view.has_own_datasets or not indices:
         return finding
-    came = Counts()
-    for epoch in epochs:
-        came.merge(epoch.epoch.counts)
+    came = merged(epoch.epoch.counts for epoch in epochs)
     never = view.expected - different(came.histogram())
     several = len(by_epoch(view))
     if not _by_chance(never, those):

@@ -139,9 +139,8 @@ class View:
         return sum(key[:2] == self.key[:2] for key in self.summary.groups) > 1
 
     def is_of_another_fold(self, other: "View") -> bool:
-        """Whether both lines make a loader for each fold, and these two are not of one."""
-        both = self.is_made_again and other.is_made_again and self.key[:2] != other.key[:2]
-        return both and self.key[2] != other.key[2]
+        """Whether their lines make a loader for each fold, and these two are not the same one of theirs."""
+        return self.is_made_again and other.is_made_again and self.key[2] != other.key[2]
 
     def shares_indices(self, other: "View") -> bool:
         """Whether their subsets are known to overlap, as both were there at a time; that is told by itself."""

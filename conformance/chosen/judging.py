@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from conformance.chosen.scenario import ChosenScenario
 from conformance.contract import Claims
+from conformance.loader import judging
 from conformance.loader.judging import show
 from conformance.trace import Epoch, Run
 from conformance.trial.clause import Finding
@@ -25,12 +26,11 @@ def first_found(run: Run, judge: Callable[[Epochs], Finding | None]) -> list[Fin
 def wrong_length(claims: Claims, epochs: Epochs) -> Finding | None:
     """A `len()` that is not the number of steps, or that raises: where it is claimed, or no TypeError."""
     for rank, epoch in enumerate(epochs):
-        steps = len(epoch.steps)
-        unknown = epoch.length is None or str(epoch.length).startswith("TypeError")
-        if (unknown and claims.length) or not (unknown or epoch.length == steps):
+        if judging.wrong_length(epoch, claims.length):
+            unknown = epoch.length is None or str(epoch.length).startswith("TypeError")
             note = "has no len()" if unknown else f"len() gives {epoch.length}"
             why = "length=True is claimed" if claims.length else "a length that is given must be right"
-            return Finding("length", f"len() = {steps}", show(epochs, {rank: note}), why)
+            return Finding("length", f"len() = {len(epoch.steps)}", show(epochs, {rank: note}), why)
     return None
 
 

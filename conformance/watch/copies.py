@@ -31,31 +31,35 @@ def epoch_state(dataset: Any) -> State | None:
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
     """What set_epoch assigns; then what is read for a sample, and not assigned there as a count of reads is."""
-    read, stored = set(), set()
-    for code in _codes(kind, _READS):
-        for step in dis.get_instructions(code):
-            if step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-                read.add(str(step.argval))
-            elif step.opname == "STORE_ATTR":
-                stored.add(str(step.argval))
-    heard = (dis.get_instructions(code) for code in _codes(kind, ("set_epoch",), follow=False))
-    assigned = [str(step.argval) for steps in heard for step in steps if step.opname == "STORE_ATTR"]
-    return tuple(dict.fromkeys([*assigned, *sorted(read - stored)]))
+    hears = getattr(getattr(kind, "set_epoch", None), "__code__", None)
+    assigned = _attributes([hears], "STORE_ATTR") if hears is not None else {}
+    reading = list(_reading(kind))
+    stored = _attributes(reading, "STORE_ATTR")
+    read = [name for name in sorted(_attributes(reading, "LOAD_ATTR", "LOAD_METHOD")) if name not in stored]
+    return tuple(dict.fromkeys([*assigned, *read]))
 
 
-def _codes(kind: Any, names: tuple[str, ...], follow: bool = True) -> Iterator[CodeType]:
-    """The code of these methods, and, if it is followed, of what is in them and of the methods that they name."""
-    waiting = [getattr(kind, name, None) for name in names]
-    codes = [each.__code__ for each in waiting if isinstance(each, FunctionType)]
+def _attributes(codes: list[CodeType], *operations: str) -> dict[str, None]:
+    """The names of the attributes that the code does this to, in its order."""
+    steps = (step for code in codes for step in dis.get_instructions(code))
+    return dict.fromkeys(str(step.argval) for step in steps if step.opname in operations)
+
+
+def _reading(kind: Any) -> Iterator[CodeType]:
+    """The code that reads a sample: of the methods for that, of what is in them, and of the methods that they name."""
+    codes = _code_of(kind, _READS)
     seen = set(codes)
     while codes:
         code = codes.pop(0)
         yield code
-        named = [getattr(kind, name, None) for name in code.co_names] if follow else []
-        below = [each.__code__ for each in named if isinstance(each, FunctionType)]
-        below += [each for each in code.co_consts if isinstance(each, CodeType)] if follow else []
+        below = _code_of(kind, code.co_names) + [each for each in code.co_consts if isinstance(each, CodeType)]
         codes += [each for each in dict.fromkeys(below) if each not in seen]
         seen.update(below)
+
+
+def _code_of(kind: Any, names: tuple[str, ...]) -> list[CodeType]:
+    methods = [getattr(kind, name, None) for name in names]
+    return [each.__code__ for each in methods if isinstance(each, FunctionType)]
 
 
 def _is_plain(value: Any) -> bool:

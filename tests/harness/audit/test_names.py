@@ -127,3 +127,17 @@ def test_a_restart_among_copies_is_not_judged(tmp_path: Path) -> None:
     verdict = audited(tmp_path)
     assert "RESUME-1" not in dict(found(verdict))
     assert any("several samples have one name" in note.sentence for note in verdict.groups[0].notes)
+
+
+def test_folds_whose_loaders_one_line_makes_are_no_split(tmp_path: Path) -> None:
+    """A function makes the loader of each part of each fold: what one fold evaluates another one trains on."""
+    recorder = Recorder(tmp_path)
+    recorder.hello({"rank": 0, "world_size": 1})
+    for at, names in enumerate(([*range(20)], [*range(20, 30)], [*range(25, 45)], [*range(10)])):
+        recorder.loader({**LINE, **NAMED, **ONE, "subset": len(names), "subset_print": str(at)})
+        epoch = recorder.epoch(at, {**LOOP, "no_grad": at % 2 == 1})
+        for step in cut(names, 4):
+            recorder.batch(at, epoch, step)
+        recorder.end_of_epoch(at, epoch, "whole")
+    recorder.close()
+    assert "SPLIT" not in {clause for clause, _ in found(audited(tmp_path))}
