@@ -18,7 +18,7 @@ from pathlib import Path
 from conformance.bridge.implementation import beside
 from conformance.loader import patience
 from conformance.processes import alive, seen
-from conformance.processes.calls import Remarks
+from conformance.processes.calls import Remarks, closed_and_in_hand
 from conformance.processes.descendants import KNOWN_TO, children, direct_children, listed, state_of, strays, text_of
 from conformance.trace import RankRun, Topic
 
@@ -200,10 +200,11 @@ def watching_leaks(once: Callable[[], RankRun], workdir: str, deadly: bool = Fal
 def _round(once: Callable[[], RankRun], temporary: str | None, grace: float) -> tuple[RankRun, Remarks]:
     before = held(temporary)
     alive.stage()
-    run = once()
-    # It waits half as long again where something is busy.
-    alive.stage(1.5 * grace)
-    return run, _left_behind(before, temporary, grace)
+    with closed_and_in_hand():
+        run = once()
+        # It waits half as long again where something is busy.
+        alive.stage(1.5 * grace)
+        return run, _left_behind(before, temporary, grace)
 
 
 def _left_behind(before: Resources, temporary: str | None, grace: float) -> Remarks:

@@ -2,12 +2,14 @@
 
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from conformance.trace import Failure, FailureKind, Topic, Where
 
 Remarks = list[tuple[Topic, str]]
+_in_hand: list[Any] | None = None
 _MOST = 65_536  # characters of an error that are looked through at each end
 
 
@@ -23,10 +25,23 @@ def close(loader: Any, times: int = 1, names: tuple[str, ...] = ("close", "shutd
     """Close the loader by whichever name it has for that; whether it has one."""
     for name in names:
         if hasattr(loader, name):
+            if _in_hand is not None:
+                _in_hand.append(loader)
             for _ in range(times):
                 called("close", None, getattr(loader, name))
             return True
     return False
+
+
+@contextmanager
+def closed_and_in_hand() -> Iterator[None]:
+    """Within it, a loader that is closed stays in the caller's hand, as a user's does: closing must be enough."""
+    global _in_hand
+    _in_hand = []
+    try:
+        yield
+    finally:
+        _in_hand = None
 
 
 def called(where: Where, epoch: int | None, function: Callable[[], Any]) -> Any:

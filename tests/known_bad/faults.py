@@ -457,6 +457,24 @@ class LeavesAPipe(BadPool):
             os.close(self.pipe.pop())
 
 
+class ClosesWithItsLastName(BadPool):
+    """A pipe is closed where the last name for the loader goes: close() closes nothing. (No public report.)"""
+
+    claims, families, grace = STREAM, LIFE, SHORT
+    clause, smallest = "LEAK-2", "n1,w1,b1,keep,iterable,leave@0"
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.pipe = os.pipe()
+
+    def close(self) -> None:
+        """Leave it to the collector."""
+
+    def __del__(self) -> None:
+        for end in self.pipe:
+            os.close(end)
+
+
 class LeavesATemporaryFile(BadPool):
     """A file in the temporary folder is removed by close() only."""
 

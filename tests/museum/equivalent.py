@@ -69,6 +69,10 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
     ),
     ("reference.loading.faults", 100): ("", "the words of an error are no clause's: it is one, and names a death"),
     ("reference.loading.faults", 114): ("collate_fn is None", "both ways make the same steps: one is faster"),
+    ("reference.loading.passes", 60): (
+        "",
+        "an iterator that lives when its loader is closed may keep what it has: WORK-15",
+    ),
     ("reference.loading.passes", 70): ("", "they end with the last reference to them; any error may tell a death"),
     ("reference.loading.processes", 39): ("self._watch(False) -> pass", _A_RACE),
     ("reference.loading.processes", 45): ("0 -> 1", "a worker that runs has an id"),
