@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from conformance.chosen.scenario import ChosenScenario
+from conformance.chosen.scenario import MORE_THAN_A_BYTE, ChosenScenario
 from conformance.contract import LARGEST_SEED, Claims
 from conformance.loader.asked import may_persist
 from conformance.trial.tiers import Tier
@@ -48,6 +48,8 @@ def a_few_batches(claims: Claims, tier: Tier) -> Iterator[ChosenScenario]:
             yield replace(small, drop_last=drop_last)
             yield replace(large, drop_last=drop_last)
             yield replace(large, world_size=1, drop_last=drop_last, epochs=2)
+            if about == "grouped" and tier.name != "quick":
+                yield replace(large, samples=2 * MORE_THAN_A_BYTE, parts=MORE_THAN_A_BYTE, drop_last=drop_last)
         if about == "budget":
             for details in ("large", "larger", "large+larger"):
                 yield replace(small, details=details)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from conformance.chosen.scenario import ChosenScenario
+from conformance.chosen.scenario import MORE_THAN_A_BYTE, ChosenScenario
 from conformance.contract import LARGEST_SEED, Claims
 from conformance.trial.tiers import Tier
 from conformance.trial.words import joined, words_of
@@ -69,15 +69,15 @@ def _told(*words: str) -> str:
 
 
 def _unusual(rule: str, claims: Claims) -> Iterator[ChosenScenario]:
-    """A source that is drawn from once in a thousand times; unlike ones; sums of not quite 1; the largest seed."""
+    """A source that is drawn from once in a thousand times; unlike ones; many; shares whose sum is not quite 1."""
     shuffle = claims.shuffle is not None
     rare = _told(rule, "rare")
     # Until all are exhausted each sample of it takes a thousand of others; else it is asked for its share.
     samples, batch_size = (4, 8) if rule else (37_000, 64)
     yield ChosenScenario(samples, "mixture", 1, batch_size, shuffle=shuffle, parts=2, details=rare)
     yield ChosenScenario(1200, "mixture", 1, 8, shuffle=shuffle, parts=3, details=_told(rule, "unlike"))
-    for parts in (6, 10):
-        yield ChosenScenario(3 * parts, "mixture", 2, 2, shuffle=shuffle, parts=parts, details=rule)
+    for ranks, parts in ((2, 6), (2, 10), (1, MORE_THAN_A_BYTE)):
+        yield ChosenScenario(3 * parts, "mixture", ranks, 2, shuffle=shuffle, parts=parts, details=rule)
     if shuffle:
         seed = LARGEST_SEED
         yield ChosenScenario(11, "mixture", 2, 2, shuffle=True, parts=3, epochs=2, seed=seed, details=rule)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from conformance.chosen.judges_streams import shuffles_streams, tells_epochs
-from conformance.chosen.scenario import ChosenScenario
+from conformance.chosen.scenario import MORE_THAN_A_BYTE, ChosenScenario
 from conformance.contract import LARGEST_SEED, Claims
 from conformance.loader.asked import may_persist
 from conformance.trial.tiers import Tier
@@ -63,5 +63,6 @@ def _shuffled(large: ChosenScenario, claims: Claims) -> Iterator[ChosenScenario]
         yield replace(small, drop_last=drop_last)
     if not large.num_workers:
         yield replace(small, seed=LARGEST_SEED)
+        yield replace(small, samples=MORE_THAN_A_BYTE, parts=MORE_THAN_A_BYTE)
     for variant in ("again", "seed+1", *(("jump",) if claims.epochs == "set_epoch" else ())):
         yield replace(large, variant=variant)

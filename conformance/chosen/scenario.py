@@ -55,6 +55,8 @@ LEAVING = frozenset(("left", "retried", "failed", "held"))
 BEHIND = frozenset(("reused", "gone"))
 # The weight of a source that is drawn from now and then: it is 0 in whole percents, and in parts of 256.
 RARE = 0.001
+# Of groups, shards and sources: their number may be kept in a byte.
+MORE_THAN_A_BYTE = 300
 # What the second run changes.
 VARIANTS = ("none", "again", "jump", "seed+1")
 

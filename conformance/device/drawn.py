@@ -72,7 +72,7 @@ def _each_factor(first: DeviceScenario) -> Iterator[DeviceScenario]:
             yield replace(asked, variant="mean", asked=frozenset({"sum"}))
             yield replace(asked, variant="mean", asked=frozenset({"sum", "groups"}))
             yield replace(asked, variant="mean", asked=frozenset({"sum", "groups", "momentum"}))
-        for word in ("groups", "refused", "failed"):
+        for word in ("groups", "refused", "failed", "tied"):
             yield replace(asked, asked=frozenset({word}))
     four = replace(first, samples=4, calls=2, gradient_accumulation=2, replication_factor=2)
     for words in ({"groups", "adam"}, {"groups", "momentum"}, {"refused"}, {"failed", "deep"}):

@@ -73,6 +73,16 @@ def take_weights(module: nn.Module, given: nn.Module) -> None:
             own.copy_(other)
 
 
+class TiedModule(Module):
+    """The same with two hidden layers that have one weight, as a language model's first and last layer do."""
+
+    def __init__(self, layers: int) -> None:
+        super().__init__(layers)
+        hidden = [nn.Linear(_FEATURES, _FEATURES, dtype=torch.float64) for _ in range(2)]
+        hidden[1].weight = hidden[0].weight
+        self.net = nn.Sequential(hidden[0], nn.Tanh(), hidden[1], nn.Tanh(), *self.net)
+
+
 class LendingModule(Module):
     """The same, but what it tells is a part of what it was given, and no copy."""
 

@@ -20,7 +20,11 @@ from conformance.trace import Failure, RankRun, Value
 
 EVERY = 2  # the period of "every_n"
 # By a word of the scenario, what is no usual module.
-_KINDS = {"failed": device_models.FailingModule, "lends": device_models.LendingModule}
+_KINDS = {
+    "failed": device_models.FailingModule,
+    "lends": device_models.LendingModule,
+    "tied": device_models.TiedModule,
+}
 
 # What is done before members are forked that run models.
 prepare = device_models.warm_up

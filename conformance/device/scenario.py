@@ -21,6 +21,7 @@ ASKED = {
     "momentum": "SGD with momentum",
     "adam": "Adam",
     "deep": "two layers",
+    "tied": "two layers with one weight",
     "groups": "an optimizer with two groups of parameters",
     "frozen": "a bias that is not trained",
     "refused": "after steps that don't divide",

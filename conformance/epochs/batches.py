@@ -101,7 +101,7 @@ def factors_are_integers(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
 
 
 def _is_integer(refusal: str) -> bool:
-    return refusal.partition("=")[2].lstrip("-").isdigit()
+    return all(each.partition("=")[2].lstrip("-").isdigit() for each in refusal.split("+"))
 
 
 def _refused(scenario: Scenario, trace: Trace) -> Verdict:

@@ -4,12 +4,13 @@ Every value shrinks towards the simplest: 0 samples, 1 rank, micro-batch 1, noth
 """
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from hypothesis import strategies as st
 
 from conformance.contract import Claims
 from conformance.loader.scenario import VARIANTS, Scenario, Variant, simpler
-from conformance.trial.tiers import Tier
+from conformance.trial.tiers import TIERS, Tier
 
 # Mostly none: large datasets cost time, and few faults need them.
 _MORE_SAMPLES = (*[0] * 24, 30, 100, 400)
@@ -67,8 +68,8 @@ _UNSMALL = (
     *((samples, 2, 16) for samples in (127, 128, 129)),
     *((samples, 8, 16) for samples in (2047, 2048, 2049)),
     *((513, 4, 64), (511, 1, 511), (300, 1, 1), (1000, 1, 100), (997, 3, 10), (9973, 1, 97), (10_007, 3, 100)),
-    *((4096, 1, 128), (4099, 1, 128), (30_000, 1, 1000), (65_536, 1, 4096), (65_537, 2, 1000)),
-    *((432, 61, 2), (1000, 128, 3), (129, 130, 1)),
+    *((4096, 1, 128), (4099, 1, 128), (30_000, 1, 1000), (65_601, 2, 1000), (65_536, 1, 4096)),
+    *((432, 61, 2), (1000, 128, 3), (129, 130, 1), (1, 70, 1)),
 )
 
 
@@ -98,6 +99,8 @@ def _unsmall(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         yield Scenario(65_537, batch_size=4096, shuffle=True)
         for variant in variants(claims):
             yield Scenario(4099, 2, 64, shuffle=True, epochs=2, seed=11, variant=variant)
+        # Large orders may be made in another way than small ones.
+        yield Scenario(1_000_003, shuffle=True, conduct="head", variant="random-state")
 
 
 def many_ranks(claims: Claims, tier: Tier) -> Iterator[Scenario]:
@@ -179,6 +182,7 @@ def refusals(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     for name in names:
         for value in ("0", "-1", "-3", "True", "1.5", "2.0"):
             yield Scenario(4, refusal=f"{name}={value}")
+    yield from (Scenario(4, refusal=f"{one}=-1+{other}=-1") for one, other in combinations(names, 2))
     if claims.ranks == "explicit":
         for rank in ("-1", "2"):
             yield Scenario(4, world_size=2, refusal=f"rank={rank}")
@@ -190,25 +194,27 @@ def statistics(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """Shuffles over many seeds and epochs, small ones and large ones."""
     if claims.shuffle != "global":
         return
-    # Twenty seeds, so that a shuffle is judged over seeds as well as over epochs.
-    seeds, epochs = 20, tier.small_draws // 20
+    # Twenty seeds, so that a shuffle is judged over seeds as well as over epochs. What the deep tier adds are seeds: a
+    # loader may take longer for an epoch the later it is.
+    more = max(1, tier.small_draws // TIERS["gate"].small_draws)
+    seeds, draws = 20 * more, tier.small_draws // more
     for samples in (2, 3, 4):
-        yield Scenario(samples, shuffle=True, epochs=epochs, seeds=seeds)
+        yield Scenario(samples, shuffle=True, epochs=draws // 20, seeds=seeds)
     # In one step, which is the fastest: what is counted is the order. 8 are two powers of two, where networks of few
     # rounds are weakest; multiplying and adding shows with 16.
     for samples, part in ((5, 80), (6, 40), (8, 80), (16, 40)):
-        yield Scenario(samples, batch_size=samples, shuffle=True, epochs=tier.small_draws // part, seeds=seeds)
-    yield Scenario(64, batch_size=8, shuffle=True, epochs=tier.small_draws // 100, seeds=10)
+        yield Scenario(samples, batch_size=samples, shuffle=True, epochs=draws // part, seeds=seeds)
+    yield Scenario(64, batch_size=8, shuffle=True, epochs=draws // 100, seeds=10 * more)
     yield Scenario(4096, batch_size=128, shuffle=True, epochs=4)
     if tier.name != "quick":
         yield Scenario(30_000, batch_size=1000, shuffle=True, epochs=2)
         # As many as in practice: only the first step is read, which is so large that equal keys show.
         yield Scenario(1_000_003, batch_size=400_000, shuffle=True, conduct="head")
     for samples, ranks in ((2, 2), (6, 3), (32, 4)):
-        yield Scenario(samples, ranks, shuffle=True, epochs=tier.small_draws // 20, seeds=2)
+        yield Scenario(samples, ranks, shuffle=True, epochs=draws // 20, seeds=2 * more)
     if tier.name != "quick" and claims.ranks == "explicit":
         # Two nodes of four: a shuffle that stays within a node is none.
-        yield Scenario(16, 8, 2, shuffle=True, epochs=tier.small_draws // 16, seeds=2)
+        yield Scenario(16, 8, 2, shuffle=True, epochs=draws // 16, seeds=2 * more)
     if claims.when_dropping:
         for samples, ranks, batch_size in ((3, 1, 2), (5, 2, 2), (7, 3, 2), (29, 2, 3)):
             yield Scenario(samples, ranks, batch_size, drop_last=True, shuffle=True, epochs=64)

@@ -179,7 +179,7 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                 yield from _each_base_error(claims, simpler(plain, epochs=2), few)
                 if style == "map" and "collate_fn" in claims.hooks:
                     # Whoever calls it may take some of these for a mistake of his own call.
-                    words = A_FEW_ERRORS if not few else ("type",)
+                    words = tuple(ERRORS) if not few else ("type",)
                     yield from (simpler(plain, epochs=2, fault="collate@3", details=word) for word in words)
             if claims.errors == "skip" and not few:
                 # In each place of a step, and of the last one.

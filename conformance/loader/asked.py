@@ -14,7 +14,7 @@ def arguments_of(scenario: Scenario, rank: int) -> dict[str, Any]:
         "shuffle": scenario.shuffle,
         "seed": scenario.seed,
         "drop_last": scenario.drop_last,
-        "num_workers": scenario.num_workers,
+        "num_workers": scenario.workers_of(rank),
         "persistent_workers": scenario.persistent_workers,
         "rank": rank,
         "world_size": scenario.world_size,
@@ -26,8 +26,8 @@ def arguments_of(scenario: Scenario, rank: int) -> dict[str, Any]:
     if scenario.asynchronous:
         arguments |= {name: getattr(scenario, name) for name in AHEAD}
     arguments |= scenario.conducted.asks(scenario)
-    if scenario.refusal:
-        name, _, value = scenario.refusal.partition("=")
+    for refused in filter(None, scenario.refusal.split("+")):
+        name, _, value = refused.partition("=")
         arguments[name] = REFUSED_VALUES[value]
     return arguments
 

@@ -50,6 +50,28 @@ ERRORS = {
     "unpickling": "UnpicklingError",
     "assertion": "AssertionError",
     "module": "ModuleNotFoundError",
+    # Whoever catches a class catches those that derive from it, and may make one of the class itself anew.
+    "nofile": "FileNotFoundError",
+    "permission": "PermissionError",
+    "interrupted": "InterruptedError",
+    "child": "ChildProcessError",
+    "directory": "IsADirectoryError",
+    "refused": "ConnectionRefusedError",
+    "aborted": "ConnectionAbortedError",
+    "lookup": "LookupError",
+    "arithmetic": "ArithmeticError",
+    "division": "ZeroDivisionError",
+    "overflow": "OverflowError",
+    "recursion": "RecursionError",
+    "name": "NameError",
+    "import": "ImportError",
+    "reference": "ReferenceError",
+    "buffered": "BufferError",
+    "system": "SystemError",
+    "syntax": "SyntaxError",
+    "warning": "UserWarning",
+    "quota": "OverQuota",
+    "ragged": "Ragged",
 }
 # Those of which a few are enough.
 A_FEW_ERRORS = ("unicode", "eof", "type", "stubborn")

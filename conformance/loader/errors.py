@@ -3,6 +3,7 @@
 import builtins
 import errno
 from collections.abc import Callable
+from functools import partial
 from pkgutil import resolve_name
 from typing import cast
 
@@ -27,6 +28,14 @@ class Stubborn(Exception):
         super().__init__(sentence(fault))
 
 
+class OverQuota(RuntimeError):
+    """An exception of the dataset's own that is a RuntimeError, as what a loader raises by itself."""
+
+
+class Ragged(TypeError):
+    """An exception of the dataset's own that is a TypeError, as what comes of a wrong call."""
+
+
 class Abandoned(BaseException):
     """An exception of the dataset's own that is no Exception, as of a library that ends a program by it."""
 
@@ -35,9 +44,19 @@ class Abandoned(BaseException):
 _MADE: dict[str, Callable[[str], BaseException]] = {
     "": BrokenSample,
     "abandons": Abandoned,
-    "disk": lambda text: OSError(errno.ENOSPC, text),
-    "reset": lambda text: ConnectionResetError(errno.ECONNRESET, text),
-    "blocking": lambda text: BlockingIOError(errno.EAGAIN, text),
+    "quota": OverQuota,
+    "ragged": Ragged,
+    # Python makes each of the class that its number stands for.
+    "disk": partial(OSError, errno.ENOSPC),
+    "reset": partial(OSError, errno.ECONNRESET),
+    "blocking": partial(OSError, errno.EAGAIN),
+    "nofile": partial(OSError, errno.ENOENT),
+    "permission": partial(OSError, errno.EACCES),
+    "interrupted": partial(OSError, errno.EINTR),
+    "child": partial(OSError, errno.ECHILD),
+    "directory": partial(OSError, errno.EISDIR),
+    "refused": partial(OSError, errno.ECONNREFUSED),
+    "aborted": partial(OSError, errno.ECONNABORTED),
     "unicode": lambda text: UnicodeDecodeError("utf-8", b"\xff", 0, 1, text),
 }
 

@@ -220,15 +220,22 @@ def read_two(reader: Reader, number: int, epochs: list[Epoch], after: int) -> No
 
 
 def _as_kept(batch: Any, at: int, is_decoded: bool = False) -> Any:
-    """The batch; of every second array or tensor all of it as a slice, which shares its memory and is no batch.
+    """The batch; of every second one what a user may keep of it: all of an array as a slice, or its memory alone.
 
     `is_decoded`: the adapter decodes its batches, and may need them to be of a class of its own.
     """
-    if at % 2 == 0 or getattr(batch, "ndim", 0) == 0:
+    if at % 2 == 0:
+        return batch
+    if type(batch) in (list, dict) and at % 4 == 3:
+        return batch.copy()
+    if getattr(batch, "ndim", 0) == 0:
         return batch
     if isinstance(batch, np.ndarray) and not is_decoded:
         # Also one of a class of its own is an array to whoever takes a part of it.
         return np.asarray(batch)[:]
+    if type(batch).__module__ == "torch" and at % 4 == 3:
+        # Nothing refers to the batch any more, and its memory is still in use.
+        return batch.detach()
     return batch[:] if type(batch).__module__ in ("numpy", "torch") else batch
 
 

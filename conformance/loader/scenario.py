@@ -8,6 +8,7 @@ they share this one record.
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal, get_args
 
 from conformance.contract import Claims
@@ -54,8 +55,14 @@ _DEVICE_FACTORS = ("gradient_accumulation", "replication_factor", "device_iterat
 _REFUSABLE = ("batch_size", "world_size", "rank", *_DEVICE_FACTORS)
 # What a refusal's value means; written out, so that nothing is evaluated.
 REFUSED_VALUES: dict[str, Any] = {"0": 0, "-1": -1, "-3": -3, "1": 1, "2": 2, "True": True, "1.5": 1.5, "2.0": 2.0}
-_REFUSALS = frozenset(f"{name}={value}" for name in _REFUSABLE for value in REFUSED_VALUES)
+_REFUSALS = frozenset(f"{name}={value}" for name in _REFUSABLE for value in REFUSED_VALUES) | {
+    # Of two that are negative the product is not.
+    f"{one}=-1+{other}=-1"
+    for one, other in combinations(_REFUSABLE, 2)
+}
 
+# What is asked for of workers besides.
+_OF_WORKERS = {"initialised": "with an initialiser of workers", "fewer": "one worker less on odd ranks"}
 # What is asked for of a loader that is without something: a field, its usual value, and what it can't refuse.
 _USUAL: dict[str, tuple[str, Any, tuple[str, ...]]] = {
     "ranks": ("world_size", 1, ("rank", "world_size")),
@@ -98,7 +105,7 @@ _EXAMPLE = "n1,w2,b1,keep"
 class Scenario:
     """What a loader is asked for, on all its ranks, and what is changed for the second run.
 
-    `refusal` is "" or one argument with a value that must be refused, for example "batch_size=0".
+    `refusal` is "" or one argument with a value that must be refused, for example "batch_size=0"; or two, with a +.
     `seeds` is how many seeds a statistical experiment reads. `fault` is one of FAULTS with its place ("raise@3"),
     `conduct` one of CONDUCTS with its place if it has one ("leave@2"), `kind` one of KINDS or ODD_KINDS; each is "" for
     none. A scenario that saves needs at least two epochs. Those from `buffer_size` to `rebatched` speak of an
@@ -196,10 +203,14 @@ class Scenario:
         """The words of the details."""
         return words_of(self.details)
 
+    def workers_of(self, rank: int) -> int:
+        """The workers that a rank asks for; hosts may have unlike numbers of cores."""
+        return self.num_workers - (rank % 2 if "fewer" in self.words else 0)
+
     @property
     def told_words(self) -> Mapping[str, str]:
         """What the words of the details may be, and how each reads."""
-        of_workers = {"initialised": "with an initialiser of workers"} if self.num_workers and not self.conduct else {}
+        of_workers = _OF_WORKERS if self.num_workers and not self.conduct else {}
         of_rests = {"left": "the rest left by that error"} if self.fault and self.saves else {}
         return {**(FAULT_WORDS if self.fault else {}), **of_workers, **self.conducted.details, **of_rests}
 

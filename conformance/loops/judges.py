@@ -139,7 +139,7 @@ def validation_leaves_no_trace(scenario: LoopScenario, claims: Claims, trace: Tr
 
 @loop("LOOP-7", floor=10, resumes=True)
 def resumes_as_if_never_stopped(scenario: LoopScenario, claims: Claims, trace: Trace) -> Verdict:
-    """A job that is stopped anywhere, and resumed, makes the steps of one that was not, and ends with its weights."""
+    """A job that is stopped anywhere, and resumed, makes the steps of one that was not, and ends with its module."""
     lives = _lives(trace)
     if not lives or not _was_read(scenario, trace):
         return None
@@ -149,7 +149,8 @@ def resumes_as_if_never_stopped(scenario: LoopScenario, claims: Claims, trace: T
         return [Finding("failed", expected, (failure.sentence(),), "the same request was met without a stop")]
     owed, made = _steps(_rank(trace)), [_steps(rank) for rank in lives]
     late = next(_goes_on(scenario, claims, made), None)
-    return [late] if late else _other_steps(owed, made) or _other_weights(_rank(trace), lives[-1])
+    ends = (_another_end(_rank(trace), lives[-1], name) for name in ("weights", "buffer"))
+    return [late] if late else _other_steps(owed, made) or next(filter(None, ends), [])
 
 
 def _lives(trace: Trace) -> list[RankRun]:
@@ -210,15 +211,17 @@ def _other_steps(owed: list[tuple[float, ...]], made: list[list[tuple[float, ...
     return []
 
 
-def _other_weights(whole: RankRun, last: RankRun) -> list[Finding]:
-    owed, found = whole.value("weights"), last.value("weights")
+def _another_end(whole: RankRun, last: RankRun, name: str) -> list[Finding]:
+    """The first number of the module's weights, or of its buffer, that is another one when all is done."""
+    owed, found = whole.value(name), last.value(name)
     if owed is None or found is None or _alike(owed.numbers, found.numbers):
         return []
     pairs = enumerate(zip(owed.numbers, found.numbers, strict=True))
     at = next(at for at, (one, other) in pairs if abs(one - other) >= TOLERANCE)
-    expected = f"the weights of a job that was not stopped: {owed.numbers[at]:.4g} for sample {at}"
-    why = "the same steps were made: the module's or the optimizer's state was not saved, or not loaded"
-    return [Finding("other-weights", expected, (f"{found.numbers[at]:.4g} for sample {at}",), why)]
+    expected = f"the {name} of a job that was not stopped: {owed.numbers[at]:.4g} for sample {at}"
+    what = "the module's or the optimizer's state" if name == "weights" else "what training writes into a buffer"
+    why = f"the same steps were made: {what} was not saved, or not loaded"
+    return [Finding(f"other-{name}", expected, (f"{found.numbers[at]:.4g} for sample {at}",), why)]
 
 
 def _alike(these: Sequence[float], those: Sequence[float]) -> bool:

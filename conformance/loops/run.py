@@ -31,6 +31,7 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
     except Stopped as stopped:
         failure = stopped.failure
     seen.note("weights", request.module.weight.tolist())
+    seen.note("buffer", request.module.met.tolist())
     values = tuple(_value(what, given) for what, given in seen.events)
     return RankRun(task.rank, (), failure, values=values, saved=saved)
 

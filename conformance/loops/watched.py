@@ -72,11 +72,17 @@ class Module(nn.Module):
     def __init__(self, weights: int, seen: Seen) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(weights, dtype=torch.float64))
+        # What training changes though no optimizer does; a sample that is trained on twice changes it once.
+        self.met: Tensor
+        self.register_buffer("met", torch.zeros(weights, dtype=torch.float64))
         self.seen = seen
 
     def forward(self, x: Tensor) -> Tensor:
         """The weight of each sample."""
-        self.seen.note("training" if self.training else "evaluating", [int(row) for row in x.argmax(dim=1)])
+        rows = [int(row) for row in x.argmax(dim=1)]
+        self.seen.note("training" if self.training else "evaluating", rows)
+        if self.training:
+            self.met[rows] = 1.0
         return x @ self.weight
 
 

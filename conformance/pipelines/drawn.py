@@ -29,6 +29,8 @@ _TRIED = (
     "n12,w2,b1,shuffle,with=double+own n12,w2,b1,shuffle,with=zip+own",
     "n40,w1,b1,k2,with=late n60,w1,b1,k3,with=late n40,w2,b1,with=late n80,w2,b1,k2,with=late",
     "n20,w1,b1,shuffle,e3,with=reseed n20,w1,b1,shuffle,k1,e3,with=reseed n20,w1,b1,shuffle,k2,e3,with=reseed",
+    # behind a fork torch keeps what comes before it under another name
+    "n20,w1,b1,shuffle,e3,with=fork+reseed n20,w1,b1,shuffle,k2,e3,with=fork+reseed",
     "n20,w1,b1,shuffle,e2,with=unseeded n20,w1,b1,shuffle,k1,e2,with=unseeded n20,w1,b1,shuffle,k2,e2,with=unseeded",
     "n20,w2,b1,shuffle,e3,with=reseed n20,w2,b1,shuffle,e2,with=unseeded n20,w1,b1,shuffle,e2,leave@12,with=unseeded",
     "n12,w1,b1,shuffle,k1,e2,s3,alone n12,w1,b1,shuffle,k2,e2,s3,alone n12,w1,b1,shuffle,k3,s3,alone",

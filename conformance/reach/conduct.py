@@ -2,10 +2,13 @@
 
 import os
 import pickle
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from conformance.loader import reading
@@ -42,9 +45,9 @@ def _peek(going: Reading) -> None:
 
 
 def _launched(going: Reading) -> None:
-    """Read a loader as ever, then another one while the environment tells of another rank."""
+    """Read a loader as ever, then another one while the environment tells of another rank, or torch does too."""
     _read_plainly(going)
-    with _environment():
+    with _environment(), _process_group() if "met" in going.scenario.words else nullcontext():
         try:
             _read_plainly(going)
         except Stopped as stopped:
@@ -95,6 +98,37 @@ def _environment() -> Iterator[None]:
     finally:
         os.environ.clear()
         os.environ.update(before)
+
+
+@contextmanager
+def _process_group() -> Iterator[None]:
+    """This process is rank 1 of torch's group of two, whose rank 0 does nothing else; without torch there is none."""
+    if "torch" not in sys.modules:
+        yield
+        return
+    import torch.distributed as distributed
+
+    meets = os.path.join(tempfile.mkdtemp(), "rendezvous")
+    ended, ends = os.pipe()
+    other = os.fork()
+    join = partial(distributed.init_process_group, "gloo", init_method=f"file://{meets}", world_size=2)
+    if other == 0:
+        try:
+            os.close(ends)
+            join(rank=0)
+            os.read(ended, 1)
+        finally:
+            os._exit(0)
+    os.close(ended)
+    try:
+        join(rank=1)
+        yield
+    finally:
+        if distributed.is_initialized():
+            distributed.destroy_process_group()
+        os.close(ends)
+        os.waitpid(other, 0)
+        shutil.rmtree(os.path.dirname(meets), ignore_errors=True)
 
 
 # Imported, so that a process that only reads knows what these conducts need.

@@ -58,6 +58,11 @@ CONDUCTS.update(
         "stopped": Conduct(
             "which are passes of one iterator, a state taken after step {}", _PERFORMER, calm=True, details=AGAIN
         ),
-        "launched": Conduct("in a process that was started as rank 1 of 2", _PERFORMER, calm=True),
+        "launched": Conduct(
+            "in a process that was started as rank 1 of 2",
+            _PERFORMER,
+            calm=True,
+            details={"met": "and has joined torch's process group"},
+        ),
     }
 )

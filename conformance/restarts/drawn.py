@@ -193,6 +193,10 @@ def _unsmall(style: Style, claims: Claims) -> Iterator[Scenario]:
         yield simpler(plain, conduct=f"save@{place}", details="watched+held")
         if _may_have_workers(style, claims):
             yield simpler(plain, conduct=f"save@{place}", num_workers=3)
+    for ranks in ((1, 2) if _splits(style, claims) else (1,)) if claims.in_order else ():
+        # More restarts in an epoch than anybody writes down.
+        plain = Scenario(23 * ranks, ranks, 2, shuffle=shuffle, epochs=2, dataset=style, seed=3 * shuffle)
+        yield simpler(plain, conduct="save@1", details="again+often")
     if style == "iterable" and _may_have_workers(style, claims):
         # Workers that have unequal shares, at each place until the first of them has run out, and after that.
         for samples, ranks, workers in ((7, 1, 3), (9, 2, 2)):

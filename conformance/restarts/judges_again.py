@@ -18,6 +18,7 @@ from conformance.restarts.judging import (
     taken_at,
     words_of,
 )
+from conformance.restarts.runs import IN_BETWEEN
 from conformance.restarts.scenario import ELASTIC, resumed
 from conformance.trace import RankRun, Run, Trace
 from conformance.trial.clause import Finding, Verdict, clause
@@ -27,7 +28,7 @@ from conformance.trial.clause import Finding, Verdict, clause
 def restarts_add_up(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A state that is taken after a restart is as good as the first one."""
     run, once = trace.variant("resumed again"), trace.variant("resumed")
-    words = words_of(scenario)
+    words = words_of(scenario) - {"often"}
     by_others = words & set(ELASTIC) if claims.elastic and "onward" in words else set[str]()
     words -= by_others
     if len(words) != 1 or not words < _TWICE or run is None or once is None or trace.main.failed or once.failed:
@@ -40,8 +41,11 @@ def restarts_add_up(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict
         return _in_the_next_of_others(scenario, claims, once, run)
     ranks = zip(trace.main.ranks, once.ranks, run.ranks, strict=True)
     plain = trace.variant("untouched")
+    # The steps between the first restart and the last one.
+    more = int("again" in words) + sum(each.name.startswith(IN_BETWEEN) for each in trace.runs)
     verdicts = [
-        _second(scenario, claims, words, plain.ranks[at] if plain else None, *each) for at, each in enumerate(ranks)
+        _second(scenario, claims, words, more, plain.ranks[at] if plain else None, *each)
+        for at, each in enumerate(ranks)
     ]
     found = [finding for verdict in verdicts for finding in verdict or []]
     return found[:1] if any(verdict is not None for verdict in verdicts) else None
@@ -54,16 +58,19 @@ def _second(
     scenario: Scenario,
     claims: Claims,
     words: set[str],
+    more: int,
     plain: RankRun | None,
     rank: RankRun,
     once: RankRun,
     after: RankRun,
 ) -> Verdict:
-    """What is wrong on a rank after the second restart; what is wrong after the first one is judged by others."""
+    """What is wrong on a rank after the last restart; what is wrong after the first one is judged by others.
+
+    `more`: the steps that came between the two.
+    """
     if words == {"onward"}:
         return _in_the_next(scenario, claims, rank, once, after, plain)
     taken, whole = taken_at(scenario, rank), saved_epoch(scenario, rank).steps
-    more = 1 if words == {"again"} else 0
     first = once.epochs[0].steps
     # A loader that has read nothing yet is as good as new, so that a state after its first step is judged by RESUME-1.
     if taken + more >= len(whole) or (more and not taken):
@@ -75,7 +82,7 @@ def _second(
     finding = missing_between(scenario, claims, rank, after.epochs[0].steps, had, owed)
     if finding:
         head = lines_of(rank, "before the first restart, ", whole[:taken])
-        between = lines_of(rank, "then, before the second, ", first[:more])
+        between = lines_of(rank, f"then, before the {'second' if more < 2 else 'last'}, ", first[:more])
         last = finding.delivered[1].replace("after it, ", "after that, ")
         return [replace(finding, kind=f"second-{finding.kind}", delivered=(*head, *between, last))]
     return _next_after_two(scenario, claims, rank, once, after)

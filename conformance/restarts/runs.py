@@ -10,6 +10,10 @@ from conformance.processes.random_state import ANOTHER_STATE
 from conformance.restarts.scenario import OF_OTHERS, resumed
 from conformance.trace import Run, Saved
 
+# A loader may remember some of the restarts of an epoch: there are two more than these.
+_LIVES = 6
+IN_BETWEEN = "resumed, life"
+
 
 def runs(lane: Lane, scenario: Scenario) -> Iterator[Run]:
     """The run in which a state is taken; then what resumes from it, or the same without taking one."""
@@ -45,7 +49,17 @@ def _restarts(lane: Lane, main: Circumstances, saved: tuple[Saved, ...]) -> Iter
     untouched = _untouched(first)
     if untouched:
         yield run(lane, "untouched", untouched)
-    second = _second(first, once)
+    last = once
+    for life in range(2, 2 + _LIVES) if "often" in first.scenario.words else ():
+        among = _second(first, last)
+        if among is None:
+            return
+        last = run(lane, f"{IN_BETWEEN} {life}", replace(among, other_process=life % 2))
+        if last.failed:
+            yield replace(last, name="resumed again")
+            return
+        yield last
+    second = _second(first, last)
     if second:
         yield run(lane, "resumed again", second)
 

@@ -24,6 +24,7 @@ SAVE = {
     "used": "loaded into the loader that gave it",
     "relayed": "taken again at once",
     "again": "taken again a step later",
+    "often": "and so on, in a new process each time",
     "left": "the rest left a step later",
     "further": "and the second one resumed with as many more or less",
     "onward": "taken again in the next epoch, after a step",

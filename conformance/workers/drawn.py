@@ -73,6 +73,8 @@ def a_few_workers(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         if shuffle:
             # Seeds of workers are counted on from the loader's.
             yield Scenario(9, 2, 2, shuffle=True, num_workers=2, epochs=2, seed=LARGEST_SEED, variant="workers")
+        if claims.ranks and "ranks" not in claims.without:
+            yield Scenario(21, 3, 2, num_workers=3, details="fewer", variant="again")
         if claims.ranks == "explicit" and "ranks" not in claims.without:
             # So many that seeds which leave room for ten or sixteen of a rank meet those of the next one.
             yield Scenario(36, 2, num_workers=17, variant="again")

@@ -79,9 +79,8 @@ def worker_information(scenario: Scenario, claims: Claims, trace: Trace) -> Verd
     for rank in ranks:
         wrong = next((told for read in rank.reads if (told := _wrong_information(read, rank, scenario))), "")
         if wrong:
-            expected = (
-                f"ids 0 to {scenario.num_workers - 1} of {count(scenario.num_workers, 'worker')}, each its own seed"
-            )
+            workers = scenario.workers_of(rank.rank)
+            expected = f"ids 0 to {workers - 1} of {count(workers, 'worker')}, each its own seed"
             why = "a dataset splits itself by what get_worker_info() says"
             return [Finding("worker-info", expected, (f"rank {rank.rank}: {wrong}",), why)]
     return [] if ranks or usable(trace.main) else None
@@ -93,7 +92,7 @@ def _wrong_information(read: Read, rank: RankRun, scenario: Scenario) -> str:
     identity, workers, seed, own = read.worker
     if read.process == 0:
         return f"the main process has the worker info of worker {identity}"
-    if not 0 <= identity < scenario.num_workers or workers != scenario.num_workers:
+    if not 0 <= identity < workers or workers != scenario.workers_of(rank.rank):
         return f"worker {identity} of {workers}"
     if not own:
         return f"worker {identity}: its worker info names another dataset than the one it reads"
