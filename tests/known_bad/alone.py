@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+import torch.distributed as distributed
+
 from tests.known_bad.correct import Correct, KnownBad
 
 ALONE = dict(ranks=None, when_dropping="drop", when_keeping="uneven", shuffle="global", epochs="set_epoch", length=True)
@@ -66,6 +68,17 @@ class TakesARankFromItsEnvironment(KnownBad):
     def shard(self, order: list[int]) -> list[int]:
         rank, ranks = (int(os.environ.get(name, usual)) for name, usual in (("RANK", "0"), ("WORLD_SIZE", "1")))
         return order[rank::ranks]
+
+
+class TakesARankFromTheProcessGroup(KnownBad):
+    """Where a process group has been made, its rank is taken for the loader's. (No public report.)"""
+
+    claims, families = ALONE, ("alone",)
+    clause, smallest = "ALONE-1", "n7,w1,b2,keep,launched,with=met"
+
+    def shard(self, order: list[int]) -> list[int]:
+        met = distributed.is_initialized()
+        return order[distributed.get_rank() :: distributed.get_world_size()] if met else order
 
 
 class ReadsTheEpochAhead(Peeking, KnownBad):

@@ -1,6 +1,7 @@
 """Trainers with one fault each: what calls leave behind, and several groups of parameters (chapter 6)."""
 
 import copy
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -129,3 +130,17 @@ class SharesWhatIsTrained(Trainer):
 
     def shared(self) -> Sequence[torch.nn.Parameter]:
         return [parameter for parameter in super().shared() if parameter.requires_grad]
+
+
+class DividesATiedWeightTwice(Trainer):
+    """The mean is taken layer by layer: of a weight that two layers have, twice. (No public report.)"""
+
+    clause, smallest = "DEVICE-4", "n2,w1,b1,g2,device,with=tied"
+
+    def update(self) -> None:
+        if self.optimizer is not None:
+            uses = Counter(id(each) for layer in self.module.modules() for each in layer._parameters.values())
+            for parameter in self.module.parameters():
+                if parameter.grad is not None:
+                    parameter.grad /= self.count() ** (uses[id(parameter)] - 1)
+        super().update()

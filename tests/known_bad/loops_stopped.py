@@ -60,6 +60,7 @@ class SavesHalfAStep(Loop):
             "at": (self.epoch, self.taken, self.before),
             "weight": self.weight.detach().clone(),
             "gradient": self.weight.grad,
+            "buffer": self.asked.module.met.clone(),
             "optimizer": self.optimizer.state_dict(),
         }
 
@@ -68,6 +69,7 @@ class SavesHalfAStep(Loop):
         self.epoch, self.taken, self.before = state["at"]
         self.weight.data.copy_(state["weight"])
         self.weight.grad = state["gradient"]
+        self.asked.module.met.copy_(state["buffer"])
         self.optimizer.load_state_dict(state["optimizer"])
 
 
@@ -97,6 +99,18 @@ CORRECT_STOPPED_LOOPS: tuple[type[Correct], ...] = (SavesHalfAStep, BeginsTheSte
 
 class BadStoppedLoop(SavesHalfAStep, KnownBad):
     """A loop with one fault."""
+
+
+class SavesNoBuffers(BadStoppedLoop):
+    """The weights are saved, and what training writes into buffers is not. (No public report.)"""
+
+    clause, smallest = "LOOP-7", "n1,b1,loop,stopped@1"
+
+    def state(self) -> dict[str, Any]:
+        return {name: value for name, value in super().state().items() if name != "buffer"}
+
+    def load(self, state: dict[str, Any]) -> None:
+        super().load({**state, "buffer": self.asked.module.met})
 
 
 class LosesHalfAStep(BadStoppedLoop):

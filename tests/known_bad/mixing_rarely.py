@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from tests.known_bad.correct import mix
-from tests.known_bad.mixing import KnownBadMixing
+from tests.known_bad.mixing import KnownBadMixing, Picks
 
 
 class MixesInWholePercents(KnownBadMixing):
@@ -22,6 +22,16 @@ class MixesInWholePercents(KnownBadMixing):
         if self.request.stop == "first_exhausted":
             return bool(exhausted)
         return all(source in exhausted for source, weight in enumerate(self.weights()) if weight)
+
+
+class KeepsItsSourcesInAByte(KnownBadMixing):
+    """The number of a source is kept in eight bits. (No public report.)"""
+
+    clause, smallest = "MIX-2", "n257,w1,b1,keep,mixture,g257,with=all"
+    related = ("MIX-1",)
+
+    def picks(self) -> Picks:
+        return [(source % 256, index) for source, index in super().picks()]
 
 
 class WantsWeightsThatAddUp(KnownBadMixing):

@@ -128,3 +128,17 @@ class EndsQuietlyWhilePaused(Pipelines):
 
     clause, smallest = "PIPE-16", "n2,w1,b1,pipeline,two@1,with=limited"
     changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2Iterator.__next__": _quiet_while_paused}
+
+
+def _past_forks(end: Any) -> list[Any]:
+    """All pipes but those before a fork, which torch keeps under a name of its own."""
+    forks = [pipe for pipe in pipe_graph.walk(end) if "main_datapipe" in vars(pipe)]
+    before = {id(pipe) for fork in forks for pipe in pipe_graph.walk(fork) if pipe is not fork}
+    return [pipe for pipe in pipe_graph.walk(end) if id(pipe) not in before]
+
+
+class SeedsNothingBeforeAFork(Pipelines):
+    """The walk from pipe to pipe does not go on before a fork: a shuffle there gets no seed. (No public report.)"""
+
+    clause, smallest = "PIPE-5", "n20,w1,b1,shuffle,pipeline,with=fork+reseed"
+    changes: ClassVar[dict[str, Any]] = {"pipelines.seeds:walk": _past_forks}
