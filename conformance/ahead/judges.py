@@ -195,7 +195,7 @@ def _same_after_leaving(rank: RankRun) -> Verdict:
     return [Finding("length-after-leaving", "the same len() before each epoch", lines, why)]
 
 
-@clause("ASYNC-11", family="async", dataset="any", applies=ahead(), floor=3, listed=True)
+@clause("ASYNC-11", family="async", dataset="any", applies=ahead(), floor=3)
 def odd_samples_are_seen(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A sample unlike those before it is delivered as it is, or an error names it."""
     (rank, *_) = trace.main.ranks

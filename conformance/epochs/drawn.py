@@ -99,8 +99,6 @@ def _unsmall(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         yield Scenario(65_537, batch_size=4096, shuffle=True)
         for variant in variants(claims):
             yield Scenario(4099, 2, 64, shuffle=True, epochs=2, seed=11, variant=variant)
-        # Large orders may be made in another way than small ones.
-        yield Scenario(1_000_003, shuffle=True, conduct="head", variant="random-state")
 
 
 def many_ranks(claims: Claims, tier: Tier) -> Iterator[Scenario]:
@@ -170,6 +168,9 @@ def cut_short(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         # In the last step, and what is no Exception.
         yield from (simpler(plain, fault="raise@4"), simpler(plain, fault="raise@3", details="stops"))
         yield from (simpler(plain, conduct=each) for each in ("leave@2", "two@1", "closed@1", "dropped"))
+        if claims.shuffle:
+            # Large orders may be made in another way than small ones.
+            yield Scenario(1_000_003, shuffle=True, conduct="head", variant="random-state")
 
 
 def refusals(claims: Claims, tier: Tier) -> Iterator[Scenario]:

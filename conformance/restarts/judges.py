@@ -133,7 +133,7 @@ def the_end_is_an_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
 # --- loaders that promise nothing -----------------------------------------------------------------------------------
 
 
-@clause("RESUME-12", family="resume", dataset="any", applies=lambda claims: not claims.resume, floor=1, listed=True)
+@clause("RESUME-12", family="resume", dataset="any", applies=lambda claims: not claims.resume, floor=1)
 def nothing_is_pretended(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """A loader that doesn't claim `resume` has no state, refuses it, or at least does not start over with it."""
     if trace.main.failed:

@@ -37,7 +37,6 @@ class Clause:
 
     `also`: other families whose scenarios it judges as well. `twin`: before it accuses, the judge wants to see the runs
     more that its family makes (`Family.twins`). `needs`: what must be askable for it to be able to fail (LIMITS).
-    `listed`: what can exercise it is always tried, and never drawn, so that a higher tier has no more of it.
     """
 
     id: str
@@ -49,7 +48,6 @@ class Clause:
     twin: bool = False
     also: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    listed: bool = False
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -83,7 +81,6 @@ def clause(
     needs: tuple[str, ...] = (),
     dataset: Literal["map", "iterable", "any", "none"] = "map",
     endless: bool = False,
-    listed: bool = False,
 ) -> Callable[[Judge], Judge]:
     """Register the decorated judge under its clause id. With the dataset "none" it speaks of no loader.
 
@@ -98,7 +95,7 @@ def clause(
             ends = dataset == "none" or claims.is_endless == endless
             return (reads or dataset == "none") and ends and not {*needs} & {*claims.without} and applies(claims)
 
-        CLAUSES[clause_id] = Clause(clause_id, judge, family, level, owed, floor, twin, also, needs, listed)
+        CLAUSES[clause_id] = Clause(clause_id, judge, family, level, owed, floor, twin, also, needs)
         return judge
 
     return register

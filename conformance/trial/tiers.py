@@ -24,6 +24,6 @@ TIERS = {
     for tier in (
         Tier("quick", small_draws=480, floor_share=0.05, hangs=2, waits_for_each=False),
         Tier("gate", small_draws=4000, floor_share=1.0, hangs=30),
-        Tier("deep", small_draws=40_000, floor_share=10.0),
+        Tier("deep", small_draws=40_000, floor_share=1.0),
     )
 }

@@ -29,6 +29,7 @@ class ChecksAProductAlone(KnownBad):
 
     claims, families = claim(PLAIN, device_options=True), ("refusals",)
     clause, smallest = "BATCH-4", "n4,w1,b1,keep,batch_size=-1+replication_factor=-1"
+    related = ("BATCH-5",)
 
     def check(self, request: Any) -> None:
         factors = {name: getattr(request, name) for name in _FACTORS}
@@ -69,7 +70,7 @@ class SeedsTheCallerForLargeOrders(KnownBad):
     """An order of 16,384 samples or more is made by the caller's generator, seeded for it. (No public report.)"""
 
     claims, families = SHUFFLING, ("map",)
-    clause, smallest = "ORDER-10", "n16384,w1,b1,keep,shuffle,head,random-state"
+    clause, smallest = "ORDER-10", "n1000003,w1,b1,keep,shuffle,head,random-state"
 
     def shuffled(self, order: list[int], generator: Random) -> list[int]:
         if len(order) >= 1 << 14:
@@ -114,7 +115,7 @@ class NumbersStreamsByItsOwnWorkers(BadPool):
     """A worker's stream is its rank times this rank's workers, plus its number. (No public report.)"""
 
     claims, families = SEVERAL, WORKERS
-    clause, smallest = "WORK-9", "n5,w2,b1,keep,k3,with=fewer,again"
+    clause, smallest = "WORK-9", "n13,w2,b1,keep,k2,with=fewer,again"
 
     def worker_seed(self, number: int) -> int:
         return mix(self.request.seed, self.epoch, self.request.rank * self.request.num_workers + number)
@@ -124,7 +125,7 @@ class FillsWhatNobodyRefersTo(BadPool):
     """A tensor that nobody refers to is filled again, while its memory may be in use. (No public report.)"""
 
     claims, families = STREAM, LIFE
-    clause, smallest = "WORK-16", "n5,w1,b1,keep,iterable,kept"
+    clause, smallest = "WORK-16", "n4,w1,b1,keep,e2,iterable,kept"
     lent: list[torch.Tensor]
 
     def collate(self, samples: list[Any]) -> Any:
