@@ -89,7 +89,19 @@ def _make_room(summary: Summary, touched: set[int]) -> None:
 
 
 # The facts that are read here, each by a method of its name; others are passed over.
-_OF_EPOCHS = ("epoch", "end", "unread", "skipped", "drew", "stepped", "cycled", "content", "worker_died", "crash")
+_OF_EPOCHS = (
+    "epoch",
+    "end",
+    "unread",
+    "skipped",
+    "drew",
+    "stepped",
+    "cycled",
+    "content",
+    "worker_died",
+    "written_over",
+    "crash",
+)
 _TOLD = ("loader", *_OF_EPOCHS, "failed", "lost", "same_data", "limit")
 
 
@@ -243,6 +255,11 @@ class _Reader:
         opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
         if opened is not None:
             opened.seen.facts["cycled"] = True
+
+    def _written_over(self, fact: dict[str, Any]) -> None:
+        opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        if opened is not None:
+            opened.seen.facts["written_over"] = fact.get("steps", [])
 
     def _content(self, fact: dict[str, Any]) -> None:
         opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))

@@ -23,6 +23,8 @@ _RAISED = re.compile(r"Caught \w+ in DataLoader worker process (\d+)")
 # The line of a traceback that says what was raised.
 _NAMED = re.compile(r"[A-Za-z_][\w.]*(: |$)")
 _MOST = 300
+# One batch may be kept to be looked at, and nobody minds.
+_NO_ACCIDENT = 2
 
 
 def judge(epoch: EpochView) -> Iterator[Finding]:
@@ -30,6 +32,7 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     yield from uneven.judge(epoch)
     yield from _length(epoch)
     yield from _sizes(epoch)
+    yield from _written_over(epoch)
     yield from _ends(epoch)
 
 
@@ -47,6 +50,25 @@ def _length(epoch: EpochView) -> Iterator[Finding]:
                 advice="a schedule that is made from len() ends at the wrong step; correct __len__, or leave it out",
                 epochs=(epoch.key,),
                 worst=5,
+            )
+            return
+
+
+def _written_over(epoch: EpochView) -> Iterator[Finding]:
+    """The loop still had batches when later ones were written into their memory."""
+    for rank, seen in epoch.ranks.items():
+        steps = seen.facts.get("written_over") or []
+        if len(steps) >= _NO_ACCIDENT:
+            one, other = steps[0]
+            where = f" on {epoch.view.who(rank)}" if len(epoch.ranks) > 1 else ""
+            text = f"step {other} was written into the memory of step {one}, which the loop still had"
+            yield epoch.view.at_loader(
+                "WORK-16",
+                "written-over",
+                f"{text}; so it went with {len(steps)} of {count(seen.steps, 'step')}{where}",
+                advice="give each batch memory of its own, or let the loop copy what it keeps (clone())",
+                epochs=(epoch.key,),
+                worst=8,
             )
             return
 

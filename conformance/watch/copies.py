@@ -12,20 +12,39 @@ from typing import Any
 State = dict[str, int | float | str]
 _LONGEST = 60  # letters of a text
 _MOST = 16  # attributes
-_READS = ("__iter__", "__getitem__", "__getitems__")
+_OBJECTS = 8  # that are looked at, and at most so many of a list
+_READS = ("__iter__", "__getitem__", "__getitems__", "__call__", "forward")
 
 
 def epoch_state(dataset: Any) -> State | None:
     """The plain attributes that the dataset's `set_epoch` assigns, or that it reads for its samples, by their names.
 
-    None where there are none, or where something is shared, by which a copy may hear of it in another way.
+    And those of what it reads them by: the dataset of a Subset, a transform, one of a list of transforms. None where
+    there are none, or where something is shared, by which a copy may hear of it in another way.
     """
-    held = getattr(dataset, "__dict__", {})
-    if any(map(_is_shared, held.values())):
-        return None
-    kind: Any = type(dataset)
-    found = {name: held[name] for name in _names(kind) if _is_plain(held.get(name))}
+    found: State = {}
+    waiting: list[tuple[str, Any]] = [("", dataset)]
+    seen = {id(dataset)}
+    for path, held in waiting:
+        attributes = getattr(held, "__dict__", {})
+        if any(map(_is_shared, attributes.values())):
+            return None
+        kind: Any = type(held)
+        for name in _names(kind):
+            value: Any = attributes.get(name)
+            if _is_plain(value):
+                found[path + name] = value
+            for place, part in _parts(value):
+                if len(waiting) < _OBJECTS and id(part) not in seen:
+                    seen.add(id(part))
+                    waiting.append((f"{path}{name}{place}.", part))
     return dict(list(found.items())[:_MOST]) or None
+
+
+def _parts(value: Any) -> list[tuple[str, Any]]:
+    """The objects of classes of Python's that the value is, or a short list of it holds, each with its place in it."""
+    held = enumerate(value) if type(value) in (list, tuple) and len(value) <= _OBJECTS else [("", value)]
+    return [(f"[{at}]" if at != "" else "", each) for at, each in held if hasattr(each, "__dict__")]
 
 
 @cache

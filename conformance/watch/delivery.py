@@ -16,6 +16,7 @@ from conformance.records.crash import Place, ending, place_in, place_of
 from conformance.watch import facts
 from conformance.watch.cycling import is_cycled
 from conformance.watch.datasets import base_indices
+from conformance.watch.held import Kept
 from conformance.watch.identity import ids_of
 from conformance.watch.keys import leave_keys
 from conformance.watch.lines import users_frame
@@ -94,6 +95,7 @@ class Delivery:
         self._held: Held | None = loader.__dict__.get(HELD)
         if self._held is not None:
             self._held.begin(self)
+        self._kept = Kept()
         self._stepped: list[int] = []
         self._scaled = False
         _open.add(self)
@@ -113,8 +115,9 @@ class Delivery:
         waiting = self._sent.get(worker)
         return waiting.popleft() if waiting else None
 
-    def delivered(self, index: Any, worker: int | None, made: list[Any] | None) -> None:
+    def delivered(self, index: Any, worker: int | None, made: list[Any] | None, batch: Any = None) -> None:
         """A batch leaves torch's loader. `made` has who is in it, where this process made it."""
+        self._kept.came(self._came, batch)
         ids: Any = made if self._by_content else ids_of(index, self._below)
         if self._held is not None:
             self._held.add(ids, worker)
@@ -166,6 +169,9 @@ class Delivery:
             if self._stepped:
                 told = {"loader": self.loader, "epoch": self.epoch, "at": self._stepped, "scaled": self._scaled or None}
                 watching().recorder.say("stepped", told)
+            if self._kept.written_over:
+                told = {"loader": self.loader, "epoch": self.epoch, "steps": list(self._kept.written_over.items())}
+                watching().recorder.say("written_over", told)
             watching().recorder.end_of_epoch(self.loader, self.epoch, how, place)
 
     def stops(self) -> bool:

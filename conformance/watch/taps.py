@@ -129,7 +129,7 @@ def ending(plain: Callable[..., Any], alone: bool) -> Callable[..., Any]:
             _ended(delivery, f"error: {told(error)}")
             raise
         if alone and not returning:
-            _delivered(delivery, delivery.drawn, None, getattr(self, "_dataset_fetcher", None))
+            _delivered(delivery, delivery.drawn, None, getattr(self, "_dataset_fetcher", None), data)
         return data
 
     return _next_data
@@ -172,9 +172,9 @@ def _look_at_workers(delivery: Delivery, workers: list[Any]) -> None:
 
 
 @tapped
-def _delivered(delivery: Delivery, index: Any, worker: int | None, fetcher: Any) -> None:
+def _delivered(delivery: Delivery, index: Any, worker: int | None, fetcher: Any, batch: Any = None) -> None:
     made = fetcher.__dict__.get(fetching.HERE) if fetcher is not None else None
-    delivery.delivered(index, worker, None if made is None else made.made)
+    delivery.delivered(index, worker, None if made is None else made.made, batch)
 
 
 @tapped

@@ -235,3 +235,16 @@ def test_a_loader_that_shares_samples_with_an_earlier_one_of_its_line_says_so(tm
     recorder.close()
     said = [note.sentence for group in audited(tmp_path).groups for note in group.notes if note.key == "overlap"]
     assert ["4 samples are in this loader and in an earlier one of this line: 0, ..."] == said
+
+
+def test_batches_that_the_loop_still_had_are_told(tmp_path: Path) -> None:
+    """How many, and by what; one that was kept to be looked at is let pass."""
+    for name, steps in (("wrong", [[0, 2], [1, 3]]), ("right", [[0, 2]])):
+        at = start(tmp_path / name, [whole(cut(range(16), 4), how="")], length=16, close=False)
+        at.say("written_over", {"loader": 0, "epoch": 0, "steps": steps})
+        at.end_of_epoch(0, 0, "whole")
+        at.close()
+    assert [] == found(audited(tmp_path / "right"))
+    (finding,) = audited(tmp_path / "wrong").findings
+    told_of = "step 2 was written into the memory of step 0, which the loop still had; so it went with 2 of 4 steps"
+    assert ("WORK-16", told_of) == (finding.id, finding.sentence)

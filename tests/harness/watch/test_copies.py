@@ -48,6 +48,36 @@ def test_what_decides_on_the_samples_is_told() -> None:
     assert {"longest": 12} == epoch_state(Corpus())
 
 
+class Jitter:
+    """A transform with a strength."""
+
+    def __init__(self, strength: float) -> None:
+        self.strength, self.unread = strength, 1
+
+    def __call__(self, sample: float) -> float:
+        """The sample, and a bit."""
+        return sample + self.strength
+
+
+class Images:
+    """Reads by two transforms, of which one is in a list."""
+
+    def __init__(self) -> None:
+        self.transform, self.steps, self.count = Jitter(0.5), [Jitter(0.25)], 3
+
+    def __getitem__(self, index: int) -> float:
+        """A sample."""
+        return self.steps[0](self.transform(float(index % self.count)))
+
+
+def test_what_a_transform_reads_is_told() -> None:
+    """By the way to it, from the dataset on; with what is shared there nothing is."""
+    images = Images()
+    assert {"count": 3, "steps[0].strength": 0.25, "transform.strength": 0.5} == epoch_state(images)
+    images.transform.unread = torch.zeros(1).share_memory_()  # type: ignore[assignment]
+    assert epoch_state(images) is None
+
+
 def test_only_what_set_epoch_assigns_is_told() -> None:
     """Numbers and texts, and nothing that holds others."""
     dataset = Dataset()
