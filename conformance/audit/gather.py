@@ -100,6 +100,7 @@ _OF_EPOCHS = (
     "content",
     "worker_died",
     "written_over",
+    "gathered",
     "crash",
 )
 _TOLD = ("loader", *_OF_EPOCHS, "failed", "lost", "same_data", "limit")
@@ -121,6 +122,7 @@ class _Reader:
         self._groups: dict[GroupKey, _OneLine] = {}
         self._open: dict[tuple[int, int], Open] = {}
         self._left: dict[tuple[int, int], RankSeen] = {}
+        self._ended: dict[tuple[int, int], RankSeen] = {}  # the latest one
 
     def read_on(self) -> bool:
         """Take in some more of the file; whether there is more."""
@@ -201,12 +203,16 @@ class _Reader:
         else:
             opened.add(block.ids, block.sizes, block.workers)
 
+    def _opened(self, fact: dict[str, Any]) -> Open | None:
+        return self._open.get(_which(fact))
+
     def _end(self, fact: dict[str, Any]) -> None:
         number = int(fact.get("loader", 0))
         opened = self._open.pop((number, int(fact.get("epoch", 0))), None)
         if opened is None:
             return
         opened.seen.how = str(fact.get("how", ""))
+        self._ended = {_which(fact): opened.seen}
         if opened.seen.how == "left":
             self._left[number, int(fact.get("epoch", 0))] = opened.seen
         if opened.seen.how == "left" and not opened.seen.steps and opened.seen.facts.get("restored"):
@@ -215,19 +221,19 @@ class _Reader:
             self._groups[self._loaders[number][0]].epochs -= 1
 
     def _crash(self, fact: dict[str, Any]) -> None:
-        seen = self._left.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        seen = self._left.get(_which(fact))
         if seen is not None:
             seen.how = f"crash: {fact.get('why', '')}"
             seen.facts["crashed"] = fact.get("time", 0)
 
     def _unread(self, fact: dict[str, Any]) -> None:
-        opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        opened = self._opened(fact)
         if opened is not None:
             opened.seen.unread += int(fact.get("batches", 0))
             opened.seen.why_unread = str(fact.get("why", ""))
 
     def _skipped(self, fact: dict[str, Any]) -> None:
-        opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        opened = self._opened(fact)
         if opened is not None:
             self._made.take(opened.iterator, int(fact.get("worker") or 0), 1)
 
@@ -241,35 +247,42 @@ class _Reader:
             opened.seen.why_unread = str(fact.get("why", ""))
 
     def _drew(self, fact: dict[str, Any]) -> None:
-        opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        opened = self._opened(fact)
         if opened is not None:
             opened.seen.facts["drew"] = fact.get("names", [])
 
     def _stepped(self, fact: dict[str, Any]) -> None:
-        opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        opened = self._opened(fact)
         if opened is not None:
             opened.seen.facts["stepped"] = fact.get("at", [])
             opened.seen.facts["scaled"] = bool(fact.get("scaled"))
 
     def _cycled(self, fact: dict[str, Any]) -> None:
-        opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        opened = self._opened(fact)
         if opened is not None:
             opened.seen.facts["cycled"] = True
 
     def _written_over(self, fact: dict[str, Any]) -> None:
-        opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        opened = self._opened(fact)
         if opened is not None:
             opened.seen.facts["written_over"] = fact.get("steps", [])
 
+    def _gathered(self, fact: dict[str, Any]) -> None:
+        # Most loops do it when the epoch is over.
+        opened = self._opened(fact)
+        seen = opened.seen if opened is not None else self._ended.get(_which(fact))
+        if seen is not None:
+            seen.facts["gathered"] = sorted({*seen.facts.get("gathered", ()), str(fact.get("how", ""))})
+
     def _content(self, fact: dict[str, Any]) -> None:
-        opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        opened = self._opened(fact)
         for index, hexadecimal in fact.get("pairs", []) if opened is not None else ():
             assert opened is not None
             known = opened.group.contents.setdefault(int(index), {})
             known[opened.key] = min(str(hexadecimal), known.get(opened.key, str(hexadecimal)))
 
     def _worker_died(self, fact: dict[str, Any]) -> None:
-        opened = self._open.get((int(fact.get("loader", 0)), int(fact.get("epoch", 0))))
+        opened = self._opened(fact)
         if opened is not None:
             place = {"rank": opened.rank, "attempt": opened.key[0], "epoch": opened.key[1]}
             told = {name: fact.get(name) for name in ("worker", "why")}
@@ -285,6 +298,11 @@ class _Reader:
         told = {name: fact[name] for name in sorted(fact) if name != "what"}
         if told not in self._summary.limits:
             self._summary.limits.append(told)
+
+
+def _which(fact: dict[str, Any]) -> tuple[int, int]:
+    """The loader and the epoch of a fact."""
+    return int(fact.get("loader", 0)), int(fact.get("epoch", 0))
 
 
 def _plain(fact: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from conformance.audit.summary import EpochKey, RankSeen, WorkerSeen
 from conformance.audit.view import View
 from conformance.audit.words import listed
 
+_NEVER_AGAIN = 2  # epochs without a draw
 # Who began: the epoch, the rank, the worker (-1: the process itself).
 _Stream = tuple[EpochKey, int, int]
 
@@ -41,6 +42,25 @@ def judge(view: View) -> Iterator[Finding]:
                 break
         else:
             yield from _seeded_again(view, library, streams)
+    yield from _drawn_once(view)
+
+
+def _drawn_once(view: View) -> Iterator[Finding]:
+    """Of a start, every reader drew in the first epoch, and none in the others that were looked at."""
+    starts: dict[int, dict[EpochKey, list[bool]]] = {}
+    for epoch in epochs_of(view):
+        drew = [bool(one.drew) for seen in epoch.ranks.values() for one in seen.workers.values() if one.random]
+        if drew:
+            starts.setdefault(epoch.key[0], {})[epoch.key] = drew
+    for epochs in starts.values():
+        (named, first), *others = epochs.items()
+        if len(others) >= _NEVER_AGAIN and all(first) and not any(any(drew) for _, drew in others):
+            text = f"random numbers were drawn for the first batch of {view.epoch_name(named)}, and of no later epoch: "
+            more = (
+                "a cache that keeps what augmentations made gives the same again (right if only the data were made so)"
+            )
+            yield view.at_dataset("note", "drawn-once", text + more)
+            return
 
 
 def _seeded_again(view: View, library: str, streams: dict[_Stream, WorkerSeen]) -> Iterator[Finding]:

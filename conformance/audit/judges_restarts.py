@@ -1,6 +1,7 @@
 """Restarts: the judges over what one start of a job left over and the next one took up."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from conformance.audit import judges_progress, known_epochs
 from conformance.audit.counts import different
@@ -16,6 +17,7 @@ from conformance.trial.words import count
 
 _STORE = "store the loader's state (or the samples done) with the model's, and go on from there"
 _SET_FIRST = "set the epoch before each epoch, also before the first one after a restart: sampler.set_epoch(epoch)"
+_SKIP_ONCE = "read skip_first_batches(loader, done) in the resumed epoch alone, and the loader itself from then on"
 _COUNT = "skip as many steps as were done: step < done, where done counts from 1"
 
 
@@ -34,12 +36,26 @@ def judge(view: View) -> Iterator[Finding]:
 
 
 def _begun_elsewhere(epochs: list[EpochView]) -> Iterator[Finding]:
-    """The rest of an epoch whose first part is not in the record."""
+    """The rest of an epoch whose first part is not in the record; or of one whose loader skips for ever."""
+    skipping = [epoch for epoch in epochs if _told_to_skip(epoch)]
+    for one, other in pairwise(skipping):
+        if one.key[0] == other.key[0] and _told_to_skip(one) == _told_to_skip(other):
+            text = f"{other.name} lacks the first {count(_told_to_skip(other), 'batch')} that {one.name} had skipped"
+            more = " before it: the loader that skips them is still read"
+            yield other.at_loop("RESUME-2", "skipped-again", text + more, advice=_SKIP_ONCE, worst=9)
+            return
     for epoch in epochs:
         attempt, number = epoch.key
         if epoch.resumed and (number or not attempt):
             text = f"{epoch.name} may have been resumed: {epoch.resumed}. Too little was seen to tell what was skipped:"
             yield epoch.at_loop("note", "resumed", f"{text} record both starts into one folder (--into DIR)")
+
+
+def _told_to_skip(epoch: EpochView) -> int:
+    """How many batches of each rank the loader was made to skip; 0 if they don't agree."""
+    told = {seen.facts.get("skipped") for seen in epoch.ranks.values()}
+    (skipped,) = told if len(told) == 1 else (0,)
+    return skipped if isinstance(skipped, int) else 0
 
 
 def _joint(view: View, parts: list[EpochView], after: EpochView) -> Iterator[Finding]:

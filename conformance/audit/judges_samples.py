@@ -202,10 +202,18 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
         return
     if not epoch.whole or epoch.histogram.get(0, 0):
         return
-    # A rank's own repeats make no ranks equal, and ranks that are equal already need none.
-    if epoch.repeats.within_a_rank or not (_equal_batches(epoch) or _is_needed(epoch)):
+    # A rank's own repeats make no ranks equal, but where all fill their last batches from the first samples. Ranks that
+    # are equal already need none.
+    gathered = _gathered(epoch)
+    if (epoch.repeats.within_a_rank and not gathered) or not (_equal_batches(epoch) or _is_needed(epoch)):
         return
     text = f"{samples(extra)} came twice, so that all ranks have equally many"
+    if "cut" in gathered:
+        yield _note(epoch, "padding", f"{text}: gather_for_metrics cuts them off")
+        return
+    if gathered:
+        yield _note(epoch, "padding", f"{text}: in an evaluation they count twice, unless what was gathered is cut")
+        return
     if not epoch.evaluation:
         yield _note(epoch, "padding", text)
         return
@@ -217,6 +225,12 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
         advice="evaluate without padding (each rank its own part, uneven), or drop the repeats before the metric",
         worst=6,
     )
+
+
+def _gathered(epoch: EpochView) -> set[str]:
+    """How the ranks of an evaluation gathered what came of it; nothing if not all of them did."""
+    each = [set(seen.facts.get("gathered", ())) for seen in epoch.ranks.values()]
+    return set.intersection(*each) if epoch.evaluation else set()
 
 
 def _is_needed(epoch: EpochView) -> bool:

@@ -29,6 +29,7 @@ from conformance.watch.watching import tapped, watching
 HERE = "_loaderspec"
 HELD = "_loaderspec_held"
 _open: "weakref.WeakSet[Delivery]" = weakref.WeakSet()
+_latest: list[tuple[int, int, set[str]]] = []
 _ends_in: set[int] = set()
 
 
@@ -96,6 +97,7 @@ class Delivery:
         if self._held is not None:
             self._held.begin(self)
         self._kept = Kept()
+        self._gathers: set[str] = set()
         self._stepped: list[int] = []
         self._scaled = False
         _open.add(self)
@@ -132,6 +134,7 @@ class Delivery:
         state.recorder.batch(self.loader, self.epoch, ids, worker)
         state.count(self.loader)
         self._came += 1
+        _latest[:] = [(self.loader, self.epoch, self._gathers)]
 
     def skipped(self, worker: int) -> None:
         """A worker's batch came and was thrown away by a library."""
@@ -184,6 +187,15 @@ class Delivery:
             self.finish("left")
         except Exception:  # the interpreter is going, and the record with it
             return
+
+
+@tapped
+def note_gathering(how: str) -> None:
+    """The ranks gather what has come of the batches of the epoch that gave the latest one, which may be over."""
+    for loader, epoch, known in _latest:
+        if how not in known:
+            known.add(how)
+            watching().recorder.say("gathered", {"loader": loader, "epoch": epoch, "how": how})
 
 
 @tapped

@@ -10,6 +10,8 @@ TARGETS = {
     "torch.optim.optimizer": "conformance.watch.taps_checkpoint",
     "torchdata.stateful_dataloader.stateful_dataloader": "conformance.watch.taps_stateful",
     "accelerate.data_loader": "conformance.watch.taps_accelerate",
+    "torch.distributed": "conformance.watch.taps_gather",
+    "accelerate.accelerator": "conformance.watch.taps_gather",
     "torch.distributed.algorithms.join": "conformance.watch.taps_join",
     "torch.distributed.device_mesh": "conformance.watch.taps_mesh",
 }
