@@ -17,6 +17,7 @@ from conformance.trial.words import count
 
 _STORE = "store the loader's state (or the samples done) with the model's, and go on from there"
 _SET_FIRST = "set the epoch before each epoch, also before the first one after a restart: sampler.set_epoch(epoch)"
+_LOOK_BEFORE = "look at a batch before load_state_dict(), or load the state once more after it"
 _SKIP_ONCE = "read skip_first_batches(loader, done) in the resumed epoch alone, and the loader itself from then on"
 _COUNT = "skip as many steps as were done: step < done, where done counts from 1"
 
@@ -33,6 +34,21 @@ def judge(view: View) -> Iterator[Finding]:
             yield from _joint(view, parts, epochs[after])
     yield from judges_progress.judge(view)
     yield from _begun_elsewhere(list(epochs.values()))
+    yield from _used_up(list(epochs.values()))
+
+
+def _used_up(epochs: list[EpochView]) -> Iterator[Finding]:
+    """A state was restored, and who looked at a batch first had the iterator that goes on from there."""
+    for one, other in pairwise(epochs):
+        looked = [seen.facts.get("restored") and seen.only_looked_at for seen in one.ranks.values()]
+        if one.key[0] == other.key[0] and all(looked) and not _is_restored(other) and other.epoch.whole:
+            text = "the state that was loaded was used up by the iterator of which one batch was looked at: "
+            yield other.at_loop("RESUME-1", "used-up", f"{text}{other.name} began anew", advice=_LOOK_BEFORE, worst=8)
+            return
+
+
+def _is_restored(epoch: EpochView) -> bool:
+    return any(seen.facts.get("restored") for seen in epoch.ranks.values())
 
 
 def _begun_elsewhere(epochs: list[EpochView]) -> Iterator[Finding]:

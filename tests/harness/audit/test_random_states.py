@@ -38,6 +38,15 @@ def test_random_states_that_are_alike_are_found_if_they_are_drawn_from(
     assert expected == found(audited(job(tmp_path, parts)))
 
 
+def test_draws_of_the_first_epoch_alone_are_told(tmp_path: Path) -> None:
+    """What they made may be kept; who draws now and then, or in another epoch first, has no such cache."""
+    for name, draws, is_told in (("once", [1, 0, 0], True), ("again", [1, 0, 1], False), ("short", [1, 0], False)):
+        drew = [["python"] if each else [] for each in draws]
+        epochs = [whole(cut(order(8, at), 2), **states(str(at), drew=each)) for at, each in enumerate(drew)]
+        verdict = audited(job(tmp_path / name, [epochs]))
+        assert ([], is_told) == (found(verdict), "drawn-once" in told(verdict)), name
+
+
 def test_an_evaluation_may_draw_the_same_in_each_epoch(tmp_path: Path) -> None:
     """It is to be compared with itself; the training is not."""
     epochs = [whole(cut(order(8), 2), **states("a", "b"), no_grad=True) for _ in range(2)]

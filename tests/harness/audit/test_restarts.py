@@ -48,6 +48,24 @@ def test_what_no_restart_explains_is_found(
     assert expected == found(audited(job(tmp_path, [epochs], length=40, sampler="SequentialSampler")))
 
 
+def test_a_loader_that_skips_in_each_epoch_is_found(tmp_path: Path) -> None:
+    """What was skipped for a restart is skipped once; another job may skip as well."""
+    rest = [whole(FULL[6:], steps=4, skipped=6)] * 2
+    (finding,) = audited(job(tmp_path / "wrong", [rest], length=40, sampler="SequentialSampler")).findings[:1]
+    assert ("RESUME-2", "skipped-again") == (finding.id, finding.key)
+    right = [rest[0], whole(FULL, steps=10)]
+    assert [] == found(audited(job(tmp_path / "right", [right], length=40, sampler="SequentialSampler")))
+
+
+def test_a_state_that_a_look_at_a_batch_has_used_up_is_found(tmp_path: Path) -> None:
+    """The next iterator begins anew, unless the state is loaded once more."""
+    looked = whole(FULL[6:7], how="left", steps=10, restored=True)
+    (finding,) = audited(job(tmp_path / "wrong", [[looked, whole(FULL, steps=10)]], length=40)).findings
+    assert ("RESUME-1", "used-up") == (finding.id, finding.key)
+    again = whole(FULL[6:], steps=10, restored=True)
+    assert [] == found(audited(job(tmp_path / "right", [[looked, again]], length=40)))
+
+
 def test_ranks_that_lack_different_numbers_of_steps_were_not_resumed(tmp_path: Path) -> None:
     """A job stores its state at one step."""
     ranks = [[whole(epoch["steps"][skips:], steps=5)] for skips, epoch in zip((1, 3), shuffled(0), strict=True)]

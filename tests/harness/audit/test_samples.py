@@ -331,3 +331,19 @@ def test_contents_that_come_again_in_one_epoch_and_not_in_another_are_no_equal_s
     assert [("WORK-3", "again")] == found(audited(wrong))
     right = of_readers(tmp_path / "right", shards([1] * 4, copies=2), shards([2] * 4, copies=2))
     assert ([], {"equal-contents"}) == (found(audited(right)), told(audited(right)))
+
+
+@pytest.mark.parametrize(
+    ("how", "told_of"), [("cut", "gather_for_metrics cuts them off"), ("gathered", "unless what was gathered is cut")]
+)
+def test_padding_that_is_gathered_may_be_cut_off(tmp_path: Path, how: str, told_of: str) -> None:
+    """Nobody sees whether it is, where the loop gathers for itself, after the epoch; one rank alone gathers nothing."""
+    for name, ranks in (("both", (0, 1)), ("one", (0,))):
+        for rank in range(2):
+            at = start(tmp_path / name, [whole(PADDED[rank], no_grad=True)], rank, 2, close=False, length=5)
+            if rank in ranks:
+                at.say("gathered", {"loader": 0, "epoch": 0, "how": how})
+            at.close()
+    verdict = audited(tmp_path / "both")
+    assert ([], True) == (found(verdict), any(note.sentence.endswith(told_of) for note in verdict.groups[0].notes))
+    assert [("PART-1", "padded-evaluation")] == found(audited(tmp_path / "one"))
