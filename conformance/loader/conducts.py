@@ -50,7 +50,7 @@ ERRORS = {
     "unpickling": "UnpicklingError",
     "assertion": "AssertionError",
     "module": "ModuleNotFoundError",
-    # Whoever catches a class catches those that derive from it, and may make one of the class itself anew.
+    # Whoever catches a class catches those that derive from it, and may raise one of the class itself in its place.
     "nofile": "FileNotFoundError",
     "permission": "PermissionError",
     "interrupted": "InterruptedError",

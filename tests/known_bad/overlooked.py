@@ -95,7 +95,7 @@ class ReadsOnWhenItIsInterrupted(BadPool):
 
 
 class AddsAHintToTypeErrors(BadPool):
-    """A TypeError of the collate function is raised anew with a hint, and what derives from it too."""
+    """A TypeError of the collate function, or what derives from it, is raised as a TypeError with a hint."""
 
     claims, families = claim(MAP, hooks=("collate_fn",)), LIFE
     clause, smallest = "ERROR-5", "n4,w1,b1,keep,collate@3,with=ragged"

@@ -58,7 +58,7 @@ def test_a_loader_that_skips_in_each_epoch_is_found(tmp_path: Path) -> None:
 
 
 def test_a_state_that_a_look_at_a_batch_has_used_up_is_found(tmp_path: Path) -> None:
-    """The next iterator begins anew, unless the state is loaded once more."""
+    """The next iterator begins from the start, unless the state is loaded once more."""
     looked = whole(FULL[6:7], how="left", steps=10, restored=True)
     (finding,) = audited(job(tmp_path / "wrong", [[looked, whole(FULL, steps=10)]], length=40)).findings
     assert ("RESUME-1", "used-up") == (finding.id, finding.key)
