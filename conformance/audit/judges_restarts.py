@@ -42,8 +42,9 @@ def _used_up(epochs: list[EpochView]) -> Iterator[Finding]:
     for one, other in pairwise(epochs):
         looked = [seen.facts.get("restored") and seen.only_looked_at for seen in one.ranks.values()]
         if one.key[0] == other.key[0] and all(looked) and not _is_restored(other) and other.epoch.whole:
-            text = "the state that was loaded was used up by the iterator of which one batch was looked at: "
-            yield other.at_loop("RESUME-1", "used-up", f"{text}{other.name} began from its start", advice=_LOOK_BEFORE, worst=8)
+            text = "the state that was loaded was used up by the iterator of which one batch was looked at"
+            told = f"{text}: {other.name} began from its start"
+            yield other.at_loop("RESUME-1", "used-up", told, advice=_LOOK_BEFORE, worst=8)
             return
 
 
