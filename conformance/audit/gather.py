@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.audit.delivered import Open
+from conformance.audit.facts import OF_AN_EPOCH
 from conformance.audit.files import Cursor, Made, Skimmed, joined, place, skim
 from conformance.audit.partial import ordered
 from conformance.audit.summary import (
@@ -88,22 +89,8 @@ def _make_room(summary: Summary, touched: set[int]) -> None:
     touched.clear()
 
 
-# The facts that are read here, each by a method of its name; others are passed over.
-_OF_EPOCHS = (
-    "epoch",
-    "end",
-    "unread",
-    "skipped",
-    "drew",
-    "stepped",
-    "cycled",
-    "content",
-    "worker_died",
-    "written_over",
-    "gathered",
-    "crash",
-)
-_TOLD = ("loader", *_OF_EPOCHS, "failed", "lost", "same_data", "limit")
+# The facts that are read here, each by a method of its name; others are passed over, but those of OF_AN_EPOCH.
+_TOLD = ("loader", "epoch", "end", "unread", "skipped", "crash", "failed", "lost", "same_data", "limit")
 
 
 class _Reader:
@@ -122,7 +109,7 @@ class _Reader:
         self._groups: dict[GroupKey, _OneLine] = {}
         self._open: dict[tuple[int, int], Open] = {}
         self._left: dict[tuple[int, int], RankSeen] = {}
-        self._ended: dict[tuple[int, int], RankSeen] = {}  # the latest one
+        self._ended: dict[tuple[int, int], Open] = {}  # the latest one
 
     def read_on(self) -> bool:
         """Take in some more of the file; whether there is more."""
@@ -131,6 +118,8 @@ class _Reader:
                 self._deliveries(item)
             elif item.get("what") in _TOLD:
                 getattr(self, f"_{item['what']}")(item)
+            elif item.get("what") in OF_AN_EPOCH:
+                self._told_of_an_epoch(item)
         return self.cursor.end is None
 
     def _loader(self, fact: dict[str, Any]) -> None:
@@ -206,13 +195,19 @@ class _Reader:
     def _opened(self, fact: dict[str, Any]) -> Open | None:
         return self._open.get(_which(fact))
 
+    def _told_of_an_epoch(self, fact: dict[str, Any]) -> None:
+        # What is made of its batches may be told when it has ended.
+        told_of = self._opened(fact) or self._ended.get(_which(fact))
+        if told_of is not None:
+            OF_AN_EPOCH[fact["what"]](told_of, fact)
+
     def _end(self, fact: dict[str, Any]) -> None:
         number = int(fact.get("loader", 0))
         opened = self._open.pop((number, int(fact.get("epoch", 0))), None)
         if opened is None:
             return
         opened.seen.how = str(fact.get("how", ""))
-        self._ended = {_which(fact): opened.seen}
+        self._ended = {_which(fact): opened}
         if opened.seen.how == "left":
             self._left[number, int(fact.get("epoch", 0))] = opened.seen
         if opened.seen.how == "left" and not opened.seen.steps and opened.seen.facts.get("restored"):
@@ -245,48 +240,6 @@ class _Reader:
         for opened in self._open.values():
             opened.seen.unread += 1
             opened.seen.why_unread = str(fact.get("why", ""))
-
-    def _drew(self, fact: dict[str, Any]) -> None:
-        opened = self._opened(fact)
-        if opened is not None:
-            opened.seen.facts["drew"] = fact.get("names", [])
-
-    def _stepped(self, fact: dict[str, Any]) -> None:
-        opened = self._opened(fact)
-        if opened is not None:
-            opened.seen.facts["stepped"] = fact.get("at", [])
-            opened.seen.facts["scaled"] = bool(fact.get("scaled"))
-
-    def _cycled(self, fact: dict[str, Any]) -> None:
-        opened = self._opened(fact)
-        if opened is not None:
-            opened.seen.facts["cycled"] = True
-
-    def _written_over(self, fact: dict[str, Any]) -> None:
-        opened = self._opened(fact)
-        if opened is not None:
-            opened.seen.facts["written_over"] = fact.get("steps", [])
-
-    def _gathered(self, fact: dict[str, Any]) -> None:
-        # Most loops do it when the epoch is over.
-        opened = self._opened(fact)
-        seen = opened.seen if opened is not None else self._ended.get(_which(fact))
-        if seen is not None:
-            seen.facts["gathered"] = sorted({*seen.facts.get("gathered", ()), str(fact.get("how", ""))})
-
-    def _content(self, fact: dict[str, Any]) -> None:
-        opened = self._opened(fact)
-        for index, hexadecimal in fact.get("pairs", []) if opened is not None else ():
-            assert opened is not None
-            known = opened.group.contents.setdefault(int(index), {})
-            known[opened.key] = min(str(hexadecimal), known.get(opened.key, str(hexadecimal)))
-
-    def _worker_died(self, fact: dict[str, Any]) -> None:
-        opened = self._opened(fact)
-        if opened is not None:
-            place = {"rank": opened.rank, "attempt": opened.key[0], "epoch": opened.key[1]}
-            told = {name: fact.get(name) for name in ("worker", "why")}
-            opened.group.died.append({**place, **told, "step": opened.seen.steps})
 
     def _same_data(self, fact: dict[str, Any]) -> None:
         for group in fact.get("groups", []):
