@@ -21,13 +21,19 @@ from conformance.epochs.chances import improbable
 
 _EPOCHS = 8  # are looked at together: the one that is judged, and others beside it
 # These give no rank a sample twice.
-_OTHERS = {"SequentialSampler", "RandomSampler", "DistributedSampler", "SubsetRandomSampler", "SeedableRandomSampler"}
+TORCHS_OWN = {
+    "SequentialSampler",
+    "RandomSampler",
+    "DistributedSampler",
+    "SubsetRandomSampler",
+    "SeedableRandomSampler",
+}
 
 
 def judge(epoch: EpochView) -> Iterator[Finding]:
     """A note, if what came again to several ranks came as often, and where, as in drawing with replacement."""
     view, several = epoch.view, len(epoch.ranks) > 1 and min(epoch.ranks) >= 0
-    of_users = not view.iterable and not view.own_batches and view.facts.get("sampler") not in _OTHERS
+    of_users = not view.iterable and not view.own_batches and view.facts.get("sampler") not in TORCHS_OWN
     if not several or not of_users or view.by_content or not epoch.again:
         return
     others = [each for each in epochs_of(view) if each.key != epoch.key and each.ranks.keys() == epoch.ranks.keys()]

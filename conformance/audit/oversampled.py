@@ -1,12 +1,13 @@
 """Samples that the sampler gives again: decides whether a part of a ConcatDataset is repeated as a whole, as one does
-to have more of it in each batch.
+to have more of it in each batch, or some are once an epoch has shown which.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from conformance.audit.epochs import EpochView
+from conformance.audit.drawn import TORCHS_OWN
+from conformance.audit.epochs import EpochView, epochs_of
 from conformance.audit.excerpts import first_again, which_again
 from conformance.audit.finding import Finding
 from conformance.audit.words import listed, samples
@@ -15,6 +16,7 @@ _ADVICE = "look at the sampler: it gives indices twice; if that is meant, say so
 _NAMES = "look for copies in the dataset, and for a __getitem__ that gives another sample than was asked for"
 # A pass over a part that is not the first one has at least this share of it: fewer may be a tail that comes twice.
 _SHARE = 1 / 4
+_MANY = 1 / 20
 Part = tuple[int, int]  # its first index, and the one behind its last
 
 
@@ -29,6 +31,9 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
         yield epoch.at_loop("note", "listed-again", f"{text}: right if they are drawn with replacement")
     elif whole:
         yield epoch.at_loop("note", "oversampled", _told(epoch, whole))
+    elif _weighs(epoch):
+        text = f"all samples came, {epoch.again:,} of them more than once (none in the first epoch)"
+        yield epoch.at_loop("note", "weighed", f"{text}: right if the sampler gives more of some by what was learnt")
     elif epoch.view.own and epoch.view.world_size == 1 and epoch.view.facts.get("kind") == "map":
         text, advice = f"the sampler gave {samples(epoch.again)} of {epoch.came:,} more than once", _ADVICE
         if epoch.has_copies:
@@ -37,6 +42,21 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
         yield epoch.view.at_loader(
             "PART-1", "again", text, excerpt=excerpt, advice=advice, epochs=(epoch.key,), worst=8
         )
+
+
+def _weighs(epoch: EpochView) -> bool:
+    """Whether a sampler gives many samples again, and lacks none, that began with each of them once.
+
+    Of samples that are dealt out among ranks in an order that holds some twice, many come twice to one rank; parts that
+    overlap give each once to a rank.
+    """
+    first = next(each for each in epochs_of(epoch.view) if each.key[0] == epoch.key[0])
+    expected, sampler = epoch.view.expected, str(epoch.view.facts.get("sampler"))
+    all_came = all(each.epoch.whole and each.came == expected for each in (first, epoch))
+    is_own = sampler not in (*TORCHS_OWN, "None")
+    if not (is_own and all_came and expected and not first.again and epoch.again >= _MANY * expected):
+        return False
+    return epoch.repeats.known == epoch.again and 2 * len(epoch.ranks) * epoch.repeats.within_a_rank >= epoch.again
 
 
 def of_copies(epoch: EpochView) -> str:

@@ -53,3 +53,29 @@ def test_of_one_process_the_sampler_is_named(tmp_path: Path) -> None:
     (finding,) = audited(job(tmp_path, [[whole(cut([*range(20), 7], 4))]], length=20)).findings
     assert "the sampler gave 1 sample of 20 more than once: 7" == finding.sentence
     assert "# loaderspec: ignore PART-1, why" in finding.advice
+
+
+def mined(*more: int, lacks: int | None = None) -> list[dict[str, object]]:
+    """Two ranks' epoch of 40 samples, and of some once more, in one order that is dealt out."""
+    pool = [each for each in (*range(40), *more) if each != lacks]
+    dealt = [pool[at] for at in order(len(pool), 3)]
+    return [whole(cut(dealt[rank::2], 5)) for rank in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("later", "sampler", "is_right"),
+    [
+        pytest.param(mined(*range(20, 30)), "Mined", True, id="a-quarter"),
+        pytest.param(mined(20), "Mined", False, id="one"),
+        pytest.param(mined(*range(20, 30), lacks=7), "Mined", False, id="one-lost"),
+        pytest.param(mined(*range(20, 30)), "DistributedSampler", False, id="torchs-own"),
+        pytest.param([whole(cut(range(25), 5)), whole(cut(range(15, 40), 5))], "Mined", False, id="that-overlap"),
+    ],
+)
+def test_what_a_sampler_gives_again_once_it_has_learnt_is_told(
+    tmp_path: Path, later: list[dict[str, object]], sampler: str, is_right: bool
+) -> None:
+    """All samples come, in the first epoch once; many of those that come again come to one rank."""
+    epochs = [[first, then] for first, then in zip(mined(), later, strict=True)]
+    verdict = audited(job(tmp_path, epochs, length=40, sampler=sampler))
+    assert (is_right, is_right) == (not found(verdict), "weighed" in told(verdict))
