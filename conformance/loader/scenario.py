@@ -8,7 +8,7 @@ they share this one record.
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import permutations
 from typing import Any, Literal, get_args
 
 from conformance.contract import Claims
@@ -58,7 +58,7 @@ REFUSED_VALUES: dict[str, Any] = {"0": 0, "-1": -1, "-3": -3, "1": 1, "2": 2, "T
 _REFUSALS = frozenset(f"{name}={value}" for name in _REFUSABLE for value in REFUSED_VALUES) | {
     # Of two that are negative the product is not.
     f"{one}=-1+{other}=-1"
-    for one, other in combinations(_REFUSABLE, 2)
+    for one, other in permutations(_REFUSABLE, 2)
 }
 
 # What is asked for of workers besides.

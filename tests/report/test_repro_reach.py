@@ -31,8 +31,14 @@ from tests.report.test_repro import run
 
 ROOT = Path(__file__).parents[2]
 _CHOSEN = ("batches", "streams", "subsets", "mixtures")
-# A second restart, an epoch that is set twice, a list that is used again: no script has these, and `replay` shows them.
-_WITHOUT = ("CountsFromItsFirstStep", "KeepsItsPlaceInAMixtureForOneCall", "LooksAtAListOnce")
+# A process group, a second restart, an epoch that is set twice, a list that is used again: no script has these, and
+# `replay` shows them.
+_WITHOUT = (
+    "TakesARankFromTheProcessGroup",
+    "CountsFromItsFirstStep",
+    "KeepsItsPlaceInAMixtureForOneCall",
+    "LooksAtAListOnce",
+)
 EXHIBITS = [loader for loader in MUSEUM if loader.clause in OF_REACH and loader.__name__ not in _WITHOUT]
 # The correct loader that a bad one differs from, where it is not one of its bases.
 _MENDS: dict[str, type[Any]] = {"SharesOutElements": InRounds, "LoopsByItself": OneStream}
