@@ -174,7 +174,7 @@ class _Reader:
         iterator = str(fact.get("iterator") or f"{self._file.token}/{number}/{fact.get('epoch')}")
         group = self._summary.groups[key]
         opened = Open(group, epoch, epoch_key, self._file.rank, seen, iterator, _length(loader, loader.get("length")))
-        self._open[number, int(fact.get("epoch", 0))] = opened
+        self._open[_which(fact)] = opened
         for told in self._told.get(iterator, ()):
             _worker_told(seen.workers.setdefault(int(told.get("worker", -1)), WorkerSeen()), told)
 
@@ -202,18 +202,18 @@ class _Reader:
             OF_AN_EPOCH[fact["what"]](told_of, fact)
 
     def _end(self, fact: dict[str, Any]) -> None:
-        number = int(fact.get("loader", 0))
-        opened = self._open.pop((number, int(fact.get("epoch", 0))), None)
+        at = _which(fact)
+        opened = self._open.pop(at, None)
         if opened is None:
             return
         opened.seen.how = str(fact.get("how", ""))
-        self._ended = {_which(fact): opened}
+        self._ended = {at: opened}
         if opened.seen.how == "left":
-            self._left[number, int(fact.get("epoch", 0))] = opened.seen
+            self._left[at] = opened.seen
         if opened.seen.how == "left" and not opened.seen.steps and opened.seen.facts.get("restored"):
             # An iterator that was made to find that its state is that of an epoch's end: torchdata makes another one.
             opened.forget()
-            self._groups[self._loaders[number][0]].epochs -= 1
+            self._groups[self._loaders[at[0]][0]].epochs -= 1
 
     def _crash(self, fact: dict[str, Any]) -> None:
         seen = self._left.get(_which(fact))

@@ -33,8 +33,10 @@ def judge(view: View) -> Iterator[Finding]:
         if after not in taken_up and after not in told and not judges_progress.of_nothing(epochs[after]):
             yield from _joint(view, parts, epochs[after])
     yield from judges_progress.judge(view)
-    yield from _begun_elsewhere(list(epochs.values()))
-    yield from _used_up(list(epochs.values()))
+    in_order = list(epochs.values())
+    # A loader that skips in each epoch is no epoch's rest.
+    yield from list(_skipped_again(in_order)) or _begun_elsewhere(in_order)
+    yield from _used_up(in_order)
 
 
 def _used_up(epochs: list[EpochView]) -> Iterator[Finding]:
@@ -52,8 +54,8 @@ def _is_restored(epoch: EpochView) -> bool:
     return any(seen.facts.get("restored") for seen in epoch.ranks.values())
 
 
-def _begun_elsewhere(epochs: list[EpochView]) -> Iterator[Finding]:
-    """The rest of an epoch whose first part is not in the record; or of one whose loader skips for ever."""
+def _skipped_again(epochs: list[EpochView]) -> Iterator[Finding]:
+    """An epoch lacks what the one before it had skipped, in one start of the job."""
     skipping = [epoch for epoch in epochs if _told_to_skip(epoch)]
     for one, other in pairwise(skipping):
         if one.key[0] == other.key[0] and _told_to_skip(one) == _told_to_skip(other):
@@ -61,6 +63,10 @@ def _begun_elsewhere(epochs: list[EpochView]) -> Iterator[Finding]:
             more = " before it: the loader that skips them is still read"
             yield other.at_loop("RESUME-2", "skipped-again", text + more, advice=_SKIP_ONCE, worst=9)
             return
+
+
+def _begun_elsewhere(epochs: list[EpochView]) -> Iterator[Finding]:
+    """The rest of an epoch whose first part is not in the record."""
     for epoch in epochs:
         attempt, number = epoch.key
         if epoch.resumed and (number or not attempt):

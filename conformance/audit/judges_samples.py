@@ -24,6 +24,8 @@ from conformance.audit.summary import RankSeen
 from conformance.audit.words import listed, samples
 from conformance.trial.words import count
 
+_TWICE = "in an evaluation they count twice"
+
 
 def judge(epoch: EpochView) -> Iterator[Finding]:
     """Findings of one epoch; what is only told has the id "note"."""
@@ -208,19 +210,14 @@ def _padding(epoch: EpochView) -> Iterator[Finding]:
     if (epoch.repeats.within_a_rank and not gathered) or not (_equal_batches(epoch) or _is_needed(epoch)):
         return
     text = f"{samples(extra)} came twice, so that all ranks have equally many"
-    if "cut" in gathered:
-        yield _note(epoch, "padding", f"{text}: gather_for_metrics cuts them off")
-        return
-    if gathered:
-        yield _note(epoch, "padding", f"{text}: in an evaluation they count twice, unless what was gathered is cut")
-        return
-    if not epoch.evaluation:
-        yield _note(epoch, "padding", text)
+    if gathered or not epoch.evaluation:
+        told = "gather_for_metrics cuts them off" if "cut" in gathered else f"{_TWICE}, unless what was gathered is cut"
+        yield _note(epoch, "padding", f"{text}: {told}" if gathered else text)
         return
     yield epoch.at_loop(
         "PART-1",
         "padded-evaluation",
-        f"{text}: in an evaluation they count twice",
+        f"{text}: {_TWICE}",
         excerpt=first_again(epoch),
         advice="evaluate without padding (each rank its own part, uneven), or drop the repeats before the metric",
         worst=6,

@@ -50,13 +50,18 @@ def _weighs(epoch: EpochView) -> bool:
     Of samples that are dealt out among ranks in an order that holds some twice, many come twice to one rank; parts that
     overlap give each once to a rank.
     """
-    first = next(each for each in epochs_of(epoch.view) if each.key[0] == epoch.key[0])
-    expected, sampler = epoch.view.expected, str(epoch.view.facts.get("sampler"))
-    all_came = all(each.epoch.whole and each.came == expected for each in (first, epoch))
-    is_own = sampler not in (*TORCHS_OWN, "None")
-    if not (is_own and all_came and expected and not first.again and epoch.again >= _MANY * expected):
+    expected, sampler = epoch.view.expected, epoch.view.facts.get("sampler")
+    is_own = sampler is not None and sampler not in TORCHS_OWN
+    if not (is_own and expected and epoch.again >= _MANY * expected and _is_all(epoch)):
         return False
-    return epoch.repeats.known == epoch.again and 2 * len(epoch.ranks) * epoch.repeats.within_a_rank >= epoch.again
+    if epoch.repeats.known != epoch.again or 2 * len(epoch.ranks) * epoch.repeats.within_a_rank < epoch.again:
+        return False
+    first = next(each for each in epochs_of(epoch.view) if each.key[0] == epoch.key[0])
+    return _is_all(first) and not first.again
+
+
+def _is_all(epoch: EpochView) -> bool:
+    return epoch.epoch.whole and epoch.came == epoch.view.expected
 
 
 def of_copies(epoch: EpochView) -> str:

@@ -12,8 +12,6 @@ from conformance.trial.words import count
 
 # What may be read to learn what samples are like, as WORK-2 allows.
 _ONE_MORE = 1
-# What the process is told, without a process group and with one.
-_LAUNCHED = ("RANK=1, WORLD_SIZE=2", "RANK=1, WORLD_SIZE=2, in a process group")
 _STYLES: tuple[Style, ...] = ("map", "iterable")
 
 
@@ -47,9 +45,10 @@ def whole_in_any_process(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
         return []
     *_, last = rank.epochs
     why = "ranks=None is claimed: it is a loader of one process, and takes no rank from anywhere"
+    met = ", in a process group" if "met" in scenario.words else ""
     lines = (
         *show(rank.epochs[:1], label="one process, as "),
-        *show((last,), {0: told or _LAUNCHED["met" in scenario.words]}, label="a launch's, as "),
+        *show((last,), {0: told or f"RANK=1, WORLD_SIZE=2{met}"}, label="a launch's, as "),
     )
     return [Finding("takes-a-rank", "the same in a process that a launcher has started", lines, why)]
 

@@ -43,8 +43,9 @@ def epoch_state(dataset: Any) -> State | None:
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
     """The objects of classes of Python's that the value is, or a short list of it holds, each with its place in it."""
-    held = enumerate(value) if type(value) in (list, tuple) and len(value) <= _OBJECTS else [("", value)]
-    return [(f"[{at}]" if at != "" else "", each) for at, each in held if hasattr(each, "__dict__")]
+    is_list = type(value) in (list, tuple) and len(value) <= _OBJECTS
+    held = [(f"[{at}]", each) for at, each in enumerate(value)] if is_list else [("", value)]
+    return [(place, each) for place, each in held if hasattr(each, "__dict__")]
 
 
 @cache
