@@ -1,5 +1,6 @@
-"""Writes into each chapter where its clauses stand: the judge, the lines of the reference, the known-bad loaders.
+"""Writes specs/where.md, where each clause stands: the judge, the files of the reference, the known-bad loaders.
 
+It is a page of its own, so that a chapter tells its reader what is promised, and not what the suite has tried.
 Run `python -m tests.docs.where` from the root. Lines are left out, which would change with every edit:
 `loaderspec explain PART-1 --where` has them.
 """
@@ -14,25 +15,28 @@ from conformance.report.spec_text import clause_texts
 from tests.known_bad import MUSEUM
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADING = "## Where each clause stands"
-_BLOCK = re.compile(rf"{HEADING}\n.*?(?=^## )", re.M | re.S)
+PAGE = ROOT / "specs" / "where.md"
+_HEAD = """# Where each clause stands
+
+<!-- generated: python -m tests.docs.where -->
+
+For those who maintain a clause: the function that judges it, the files of the reference that name it, and the known-bad
+loaders that break it. `loaderspec explain PART-1 --where` has the lines.
+"""
 _ID = re.compile(r"\b[A-Z]+-\d+\b")
-_LAST = "## Left open\n"
 _HEADS = "| clause | judged by | obeyed in | broken by |\n|---|---|---|---|"
 
 
-def chapters() -> dict[Path, str]:
-    """Each chapter with its table as it should be."""
-    files = dict.fromkeys(ROOT / "specs" / text.chapter_file for text in clause_texts().values())
-    return {file: _with_table(file) for file in files}
+def page() -> str:
+    """The page as it should be: a table for each chapter."""
+    files = dict.fromkeys(text.chapter_file for text in clause_texts().values())
+    return "\n".join([_HEAD, *map(_chapter, files)])
 
 
-def _with_table(file: Path) -> str:
-    text = _BLOCK.sub("", file.read_text(encoding="utf-8"))
-    clauses = [CLAUSES[each.id] for each in clause_texts().values() if each.chapter_file == file.name]
-    table = "\n".join([_HEADS, *(_row(clause) for clause in clauses)])
-    assert text.count(_LAST) == 1, f"{file} has no part {_LAST!r}, before which the table stands"
-    return text.replace(_LAST, f"{HEADING}\n\n<!-- generated: python -m tests.docs.where -->\n\n{table}\n\n{_LAST}")
+def _chapter(file: str) -> str:
+    title = (ROOT / "specs" / file).read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    rows = [_row(CLAUSES[each.id]) for each in clause_texts().values() if each.chapter_file == file]
+    return "\n".join([f"## [{title}]({file})\n", _HEADS, *rows, ""])
 
 
 def _row(clause: Clause) -> str:
@@ -59,5 +63,4 @@ def _link(words: str, file: Path) -> str:
 
 
 if __name__ == "__main__":
-    for chapter, wanted in chapters().items():
-        chapter.write_text(wanted, encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")
