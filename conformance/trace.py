@@ -96,11 +96,15 @@ class Failure:
         return f"{self.kind}{told} (in {self.where})"
 
 
+UNASKED = "unasked"
+
+
 @dataclass(frozen=True)
 class Epoch:
     """One pass of one rank: its number, `len(loader)` just before it, and the sample indices of each step.
 
-    `length` is an int, or the name of the exception that `len` raised, or None where the loader has no length.
+    `length` is an int, or the name of the exception that `len` raised, or None where the loader has no length; UNASKED
+    where it was not asked for.
     `left`: the consumer left it early. `failure`: how it ended, where a scenario goes on after that.
     """
 
@@ -109,6 +113,10 @@ class Epoch:
     length: int | str | None = None
     left: bool = False
     failure: Failure | None = None
+
+    def is_as_long_as(self, other: "Epoch") -> bool:
+        """Whether `len()` was the same before both, as far as it was asked for."""
+        return self.length == other.length or UNASKED in (self.length, other.length)
 
     @property
     def samples(self) -> tuple[int, ...]:

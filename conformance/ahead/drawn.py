@@ -15,7 +15,10 @@ from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 _PLAIN = ("whole",) * 8
-_CONDUCTS = ("dropped", "leave", "ended", "look", "look", "restart", "restart", "interrupt", "quit")
+_CONDUCTS = (
+    *("dropped", "unread", "forgotten", "leave", "ended"),
+    *("look", "look", "restart", "restart", "interrupt", "quit"),
+)
 _PLACED = ("leave", "look", "restart", "length", "interrupt", "hold")
 _FAULTS = ("raise", "raise", "again", "stop", "index", "kill", "exit")
 # What workers live through, to read the next epoch as well.
@@ -242,8 +245,9 @@ def _of(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
     else:
         yield _doing(what, 1, scenario)
         if what == "leave":
-            # Before the first step, when a loader may have begun nothing but what reads ahead.
+            # Before the first step, when a loader may have begun nothing but what reads ahead, and in its last epoch.
             yield _doing(what, 0, scenario)
+            yield _doing(what, 0, simpler(scenario, epochs=1))
             # All steps, but not the end.
             yield _doing(what, 3, scenario)
         if what == "raise":
@@ -274,6 +278,10 @@ def _asked(what: str, scenario: Scenario, claims: Claims) -> Iterator[Scenario]:
         "between": {"load_indefinitely": (True, False), "buffer_size": (2, 1)},
         "restart": {"load_indefinitely": (True, False)},
         "whole": {"early_preload": (True, False)},
+        # What has begun before anybody asks for it.
+        "unread": {"early_preload": (True,)},
+        "forgotten": {"early_preload": (True, False)},
+        "leave": {"early_preload": (False, True)},
         "raise": {"early_preload": (False, True), "buffer_size": (3, 2)},
         "again": {"load_indefinitely": (True, False), "buffer_size": (3, 2)},
     }

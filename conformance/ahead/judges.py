@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from itertools import combinations
 
 from conformance.contract import Claims
 from conformance.loader.judging import (
@@ -187,8 +188,7 @@ def same_length(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
 
 
 def _same_after_leaving(rank: RankRun) -> Verdict:
-    lengths = [epoch.length for epoch in rank.epochs]
-    if len(set(lengths)) < 2:
+    if all(one.is_as_long_as(other) for one, other in combinations(rank.epochs, 2)):
         return []
     lines = tuple(f"before epoch {epoch.number}: {epoch.length}" for epoch in rank.epochs)
     why = "the first epoch was left early, and the next one is as long as ever"

@@ -7,7 +7,7 @@ from conformance.loader.scenario import Scenario
 from conformance.trace import RankRun, Topic, Trace
 from conformance.trial.clause import Finding, Verdict, clause
 
-_ENDS = ("dropped", "leave", "ended", "interrupt", "quit")
+_ENDS = ("dropped", "unread", "forgotten", "leave", "ended", "interrupt", "quit")
 
 
 @clause("ASYNC-8", family="async", dataset="any", applies=ahead(), floor=12)

@@ -28,7 +28,7 @@ def errors_arrive(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     finding = (
         _is_silent(scenario, rank, failure)
         or _is_another(scenario, rank, failure)
-        or _is_out_of_place(scenario, claims, rank)
+        or _is_out_of_place(scenario, claims, trace, rank)
     )
     return [finding] if finding else []
 
@@ -72,12 +72,12 @@ def _is_another(scenario: Scenario, rank: RankRun, failure: Failure | None) -> F
     return Finding("other-error", error_text(scenario), _story(rank), why)
 
 
-def _is_out_of_place(scenario: Scenario, claims: Claims, rank: RankRun) -> Finding | None:
+def _is_out_of_place(scenario: Scenario, claims: Claims, trace: Trace, rank: RankRun) -> Finding | None:
     """The error came earlier or later than at its step."""
     # How often a sample is read is nobody's promise, so one that fails when it is read again has no place.
     if not scenario.fault.startswith("raise") or not in_known_order(scenario, claims):
         return None
-    expected = before_the_fault(scenario)
+    expected = before_the_fault(scenario, trace)
     delivered = list(rank.epochs[0].samples) if rank.epochs else []
     if delivered == expected:
         return None

@@ -14,7 +14,7 @@ from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 # What may go wrong or be done, simplest first; what happens twice in a list is tried twice as often.
-_CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave", "unread", "closed")
+_CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave", "unread", "forgotten", "closed")
 _LISTED = (*dict.fromkeys(_CONDUCTS), "hold")
 _PLACED = ("leave", "two", "closed", "hold")
 # What may disturb the order that lies on a loader.
@@ -216,6 +216,11 @@ def _lives(claims: Claims, style: Style, tier: Tier) -> Iterator[Scenario]:
         yield from (_living("+".join(["held"] * 5), each) for each in ahead)
         with_workers = [Scenario(12, num_workers=workers, dataset=style) for workers in _workers(claims, style)]
         yield from (_living("peeked", each) for each in (*with_workers, *ahead))
+        # What nobody has taken from the second worker is of another epoch, however the epochs are told apart.
+        left = _living("+".join(["left"] * 8), simpler(with_workers[-1], shuffle=shuffle))
+        yield left
+        if left.num_workers and may_persist(claims):
+            yield simpler(left, persistent_workers=True)
         # More steps than are planned at a time: what an older iterator still has to plan is of its own epoch.
         yield _living("held", Scenario(300, shuffle=shuffle, dataset=style))
         # What comes is WORK-21's; here it is looked at what is left behind.

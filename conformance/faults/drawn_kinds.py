@@ -25,6 +25,9 @@ def kinds_of_sample(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                         yield from _growing(claims, num_workers, dataset) if tier.name != "quick" else ()
                 elif kind != "buffer":
                     yield Scenario(3, batch_size=3, num_workers=num_workers, kind=kind, dataset=dataset)
+                    if not num_workers:
+                        # A step of one sample may be made in another way.
+                        yield Scenario(1, kind=kind, dataset=dataset)
     if claims.shuffle == "global" and "map" in claims.datasets and tier.name != "quick":
         many = Scenario(ORDERED, batch_size=100, shuffle=True, conduct="orders")
         yield many

@@ -106,7 +106,9 @@ def _arrives(scenario: Scenario, trace: Trace, faults: tuple[str, ...]) -> Verdi
     return []
 
 
-@clause("ERROR-2", family="life", applies=lambda claims: claims.errors == "raise" and claims.in_order, floor=4)
+@clause(
+    "ERROR-2", family="life", applies=lambda claims: claims.errors == "raise" and claims.in_order, floor=4, twin=True
+)
 def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """What comes before the failing step is delivered, and nothing of it or after it."""
     (rank,) = trace.main.ranks
@@ -130,7 +132,7 @@ def errors_arrive_in_their_place(scenario: Scenario, claims: Claims, trace: Trac
     if failure is not None and failure.where == "iter":
         return []  # it reads an epoch before it gives the iterator: nothing had come that could be in the wrong place
     delivered = list(rank.epochs[at].samples)
-    expected = before_the_fault(scenario)
+    expected = before_the_fault(scenario, trace)
     # Who reads one step ahead meets the error before the step in front of it is given.
     earlier = expected[: max(0, len(expected) - scenario.combined_batch)] if claims.lookahead else expected
     if delivered in (expected, earlier):

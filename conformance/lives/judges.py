@@ -89,7 +89,7 @@ def _is_due(scenario: LifeScenario, claims: Claims, came: Epoch, due: Epoch) -> 
 
 def _different(rank: int, epochs: tuple[Epoch, ...], came: Epoch, due: Epoch) -> Finding:
     before = epochs[: epochs.index(came)]
-    if came.length != due.length and came.steps == due.steps:
+    if not came.is_as_long_as(due) and came.steps == due.steps:
         told = f"rank {rank}: len() = {came.length} before epoch {came.number}"
         return Finding("length-in-a-life", f"len() = {due.length}", (told,), "an epoch is as long as ever")
     lines = (

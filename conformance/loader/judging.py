@@ -1,12 +1,13 @@
 """What the judges of loaders share: the arithmetic of a claim, what was delivered, and how it is shown to a person."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 from conformance.contract import Claims
 from conformance.loader.conducts import BASE_ERRORS, ERRORS, NOT_MADE_ANEW
 from conformance.loader.runs import UNDISTURBED
 from conformance.loader.scenario import Scenario
-from conformance.trace import Epoch, Failure, RankRun, Run, Trace
+from conformance.trace import UNASKED, Epoch, Failure, RankRun, Run, Trace
 from conformance.trial.clause import Finding
 from conformance.trial.words import clipped, count, place_of
 
@@ -258,9 +259,15 @@ def _name_of(scenario: Scenario) -> str:
 ON_PURPOSE = "is broken on purpose"
 
 
-def before_the_fault(scenario: Scenario) -> list[int]:
+def before_the_fault(scenario: Scenario, trace: Trace) -> list[int]:
     """The samples of the steps before the one that holds the failing sample."""
-    return list(range(place_of(scenario.fault) // scenario.combined_batch * scenario.combined_batch))
+    plain, failing = trace.variant(UNDISTURBED), place_of(scenario.fault)
+    kept: Iterable[int] = range(scenario.samples)
+    if scenario.drop_last and plain is not None and not plain.failed:
+        # Which samples are dropped is the loader's choice.
+        kept = sorted(plain.ranks[0].epochs[0].samples)
+    before = [sample for sample in kept if sample < failing]
+    return before if failing not in kept else before[: len(before) // scenario.combined_batch * scenario.combined_batch]
 
 
 def in_known_order(scenario: Scenario, claims: Claims) -> bool:
@@ -273,6 +280,8 @@ def wrong_length(epoch: Epoch, is_known: bool = False) -> str:
 
     It may be a TypeError. `is_known`: a length is claimed, so that there must be one.
     """
+    if epoch.length == UNASKED:
+        return ""
     if isinstance(epoch.length, int):
         steps = len(epoch.steps)
         return "" if epoch.length == steps else f"len() = {epoch.length}, but {count(steps, 'step')}"

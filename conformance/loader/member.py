@@ -154,7 +154,7 @@ def read(going: Reading) -> None:
         with suppress(Stopped):
             calls.close(loader)
         raise
-    if name == "dropped":
+    if name in ("dropped", "forgotten"):
         del loader, going.reader, going.request
         gc.collect()
     else:
@@ -207,6 +207,7 @@ _CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "back": _whole,
     "head": lambda going: reading.read_heads(going.reader, going.task.epochs, going.epochs),
     "unread": lambda going: None,
+    "forgotten": lambda going: None,
     "untold": lambda going: reading.read_epochs(
         replace(going.reader, sets_epoch=False), going.task.epochs, going.epochs
     ),

@@ -100,10 +100,11 @@ _MAKERS: dict[str, Any] = {
     # What stands at their end is theirs as well: arrays of text cut zeros off.
     "text": lambda i: {"text": f"sample {i}\0", "bytes": f"sample {i}\0".encode()},
     "none": lambda i: {"number": i, "nothing": None},
-    "dict": lambda i: {"a": i, "b": {"c": float(i)}},
-    "tuple": lambda i: (i, float(i)),
-    "named": lambda i: Pair(i, float(i)),
-    "nested": lambda i: {"a": (i, {"b": f"sample {i}"}), "c": Pair(i, float(i))},
+    # As exact as Python has them.
+    "dict": lambda i: {"a": i, "b": {"c": i + 0.1}},
+    "tuple": lambda i: (i, i + 0.1),
+    "named": lambda i: Pair(i, i + 0.1),
+    "nested": lambda i: {"a": (i, {"b": f"sample {i}"}), "c": Pair(i, i + 0.1)},
     "empty": lambda i: {"number": i, "dict": {}, "tuple": ()},
     "absent": lambda i: None,
 }

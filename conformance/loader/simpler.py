@@ -27,6 +27,11 @@ def _once(scenario: Scenario, violates: Callable[[Scenario], bool]) -> Scenario:
 
 
 def _without(scenario: Scenario, word: str) -> Scenario:
+    if scenario.conduct == "lives" and word != "failed" and len(scenario.words) > 1:
+        # One thing less is lived through, and the others stay in their order.
+        at = len(scenario.words) - 1 - scenario.words[::-1].index(word)
+        fewer = [*scenario.words[:at], *scenario.words[at + 1 :]]
+        return simpler(scenario, details="+".join(fewer), epochs=len(fewer) + 1)
     return simpler(scenario, details=joined({*scenario.words} - {word}, scenario.conducted.details))
 
 

@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from operator import eq
 
 from conformance.loader.judging import show, usable
 from conformance.loader.scenario import Scenario
 from conformance.reach.chances import agree_too_often, can_not_be_alike, shares
 from conformance.reach.scenario import weights_of
-from conformance.trace import Epoch, Run, Trace
+from conformance.trace import Epoch, RankRun, Run, Trace
 from conformance.trial.clause import Finding
 
 Pair = tuple[Epoch, Epoch]
@@ -26,9 +26,12 @@ def squares(scenario: Scenario) -> float:
 
 
 def pairs_of(scenario: Scenario, runs: list[Run]) -> dict[str, list[Pair]]:
-    """By what is other, the epochs that must differ: neighbours, so that each has a few partners."""
+    """By what is other, the epochs that must differ: neighbours, so that each has a few partners.
+
+    A rank must not draw what another one draws in another epoch either.
+    """
     return {
-        "ranks": [pair for run in runs for at in range(scenario.epochs) for pair in combinations(run.epoch(at), 2)],
+        "ranks": [pair for run in runs for one, other in combinations(run.ranks, 2) for pair in _across(one, other)],
         "epochs": [pair for run in runs for rank in run.ranks for pair in pairwise(rank.epochs)],
         "seeds": [
             (one.epochs[0], other.epochs[0])
@@ -36,6 +39,12 @@ def pairs_of(scenario: Scenario, runs: list[Run]) -> dict[str, list[Pair]]:
             for one, other in zip(run.ranks, later.ranks, strict=True)
         ],
     }
+
+
+def _across(one: RankRun, other: RankRun) -> Iterator[Pair]:
+    """Each epoch of a rank with the same one of another rank, and with all other ones."""
+    yield from zip(one.epochs, other.epochs, strict=True)
+    yield from ((here, there) for here, there in product(one.epochs, other.epochs) if here.number != there.number)
 
 
 def _common(pairs: list[Pair]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:

@@ -145,13 +145,16 @@ def _after_others(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     return []
 
 
+_ENDS = ("ended", "dropped", "unread", "forgotten", "closed")
+
+
 @clause("WORK-15", family="life", dataset="any", floor=1, twin=True)
 def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     """After the end comes the end again, and closing twice, or never, is no error."""
-    if scenario.conduct.partition("@")[0] not in ("ended", "dropped", "unread", "closed") or fails_anyway(trace):
+    if scenario.conduct.partition("@")[0] not in _ENDS or fails_anyway(trace):
         return None
     (rank,) = trace.main.ranks
-    if rank.failure and scenario.conduct == "dropped":
+    if rank.failure and scenario.conduct in ("dropped", "forgotten"):
         return [ended("failed-when-dropped", rank, "no error", "dropping a loader is enough: closing it is optional")]
     if rank.failure and rank.failure.where == "close" and scenario.conduct != "ended":
         what = "unread" if scenario.conduct == "unread" else "with a living iterator"

@@ -53,6 +53,17 @@ def scrambled(number: int) -> int:
     return number ^ number >> 31
 
 
+class DropsTheFirst(Correct):
+    """What does not fill a step of each rank is left out at the beginning of an epoch, and not at its end."""
+
+    claims: ClassVar[dict[str, Any]] = claim(PLAIN, layout=None)
+
+    def order(self) -> list[int]:
+        """The samples of the epoch, in order."""
+        order, of_all = super().order(), self.request.combined_batch * self.request.world_size
+        return order[len(order) % of_all :] if self.request.drop_last else order
+
+
 class SortsByHash(Correct):
     """The order is that of the samples' hashes."""
 
@@ -267,6 +278,7 @@ class DealsOutSteps(Correct):
 
 UNUSUAL_ORDERS: tuple[type[Any], ...] = (
     SwapsWithoutAList,
+    DropsTheFirst,
     SortsByHash,
     GivesArrays,
     GivesTensors,

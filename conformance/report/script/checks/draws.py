@@ -1,7 +1,7 @@
 """The checks of chapter 11 for samples that are drawn. Chance explains what `reach/chances.py` says."""
 
 from collections import Counter
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from math import lgamma, log
 from types import SimpleNamespace
 from typing import Any
@@ -90,7 +90,9 @@ def pairs_to_compare(case: SimpleNamespace, runs: dict[str, list[SimpleNamespace
     seeds = [runs[name] for name in runs if name == "main" or name.startswith("seed ")]
     drawn = [[[samples_of(epoch) for epoch in epochs] for epochs in epochs_of(ranks)] for ranks in seeds]
     if case.world_size > 1:
-        return {"ranks": [pair for epochs in drawn for epoch in epochs for pair in combinations(epoch, 2)]}
+        # A rank must not draw what another one draws in any epoch.
+        by_rank = [list(zip(*epochs, strict=True)) for epochs in drawn]
+        return {"ranks": [pair for ranks in by_rank for two in combinations(ranks, 2) for pair in product(*two)]}
     neighbours = [(one[0], other[0]) for epochs in drawn for one, other in pairwise(epochs)]
     return {"epochs": neighbours, "seeds": [(one[0][0], other[0][0]) for one, other in pairwise(drawn)]}
 
