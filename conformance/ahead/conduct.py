@@ -21,6 +21,7 @@ from conformance.loader.reading import Pass, length_of, read_epochs, read_throug
 from conformance.processes import alive
 from conformance.processes.calls import Stopped
 
+_OUTLASTS = 2.5  # seconds within which a read comes that somebody has waited five seconds for
 _QUIET = 0.15  # seconds without a read after which a loader is taken to have read as far as it will
 _BUSY = 1.0  # the same where a thread or a process of it still waits for a processor, on a busy machine
 
@@ -126,6 +127,16 @@ class Late:
         going = anew
         self.epochs.append(self.reader.rest(going).epoch())
 
+    def outlast(self) -> None:
+        """Leave an epoch while a read takes long, and hold the first step of the next one until that has come."""
+        left, _ = self._steps(self.numbers[0], 1)
+        self.epochs.append(left.epoch(left=True))
+        del left
+        going, _ = self._steps(self.numbers[1], 1)
+        alive.stage(_OUTLASTS)
+        select.select([], [], [], _OUTLASTS)
+        self.epochs.append(self.reader.rest(going).epoch())
+
     def ask_for_length(self, after: int) -> None:
         """Ask for len() before the epoch, after some steps of it and at its end."""
         lengths = [length_of(self.reader.loader)]
@@ -182,5 +193,6 @@ CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "restart": lambda going: Late(going).restart(going.place),
     "length": lambda going: Late(going).ask_for_length(going.place),
     "interrupt": lambda going: Late(going).be_interrupted(going.place),
+    "outlast": lambda going: Late(going).outlast(),
 }
 WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]] = {"quit": _end_a_process}

@@ -183,6 +183,8 @@ def _left_while_reading(claims: Claims) -> Iterator[Scenario]:
     plain = Scenario(9, epochs=2, dataset=_styles("whole", claims)[0])
     for workers in sorted({0, min(2, most_workers("leave", plain.dataset, claims))}):
         yield simpler(_doing("leave", 1, plain), num_workers=workers, fault="slow@1", details="always")
+    # One read that takes longer than a loader may be ready to wait for it.
+    yield simpler(_doing("outlast", 1, plain), fault="long@1")
 
 
 def _further(claims: Claims) -> Iterator[Scenario]:

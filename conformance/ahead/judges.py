@@ -97,7 +97,7 @@ def begins_again(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     (rank, *_) = trace.main.ranks
     if conduct_of(scenario) in ("restart", "later"):
         return _restarts(scenario, claims, trace, rank)
-    left = conduct_of(scenario) == "leave"
+    left = conduct_of(scenario) in ("leave", "outlast")
     failed = scenario.fault and rank.epochs and rank.epochs[0].failure
     if not (left or failed) or rank.failure or len(rank.epochs) < 2 or fails_anyway(trace):
         return None

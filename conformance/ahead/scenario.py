@@ -10,6 +10,10 @@ def _first_and_last(count: int) -> tuple[int, ...]:
     return (0, count - 1)
 
 
+def _two(count: int) -> tuple[int, ...]:
+    return (0, 1)
+
+
 def _last(count: int) -> tuple[int, ...]:
     return (count - 1,)
 
@@ -36,6 +40,13 @@ CONDUCTS.update(
         "restart": Conduct("iter() after {} steps or at the end", _MODULE, waits=True, epochs=_first_and_last),
         "length": Conduct("len() before, after {} steps and at the end", _MODULE, when_synchronous=True),
         "interrupt": Conduct("interrupted while it waits for step {}", _MODULE, waits=True),
+        "outlast": Conduct(
+            "left after a step, and the first one of the next epoch held for long",
+            _MODULE,
+            waits=True,
+            epochs=_two,
+            calm=True,
+        ),
         "quit": Conduct("the process ends without closing", _MODULE, waits=True),
     }
 )

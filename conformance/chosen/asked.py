@@ -9,13 +9,13 @@ from typing import Any
 from conformance.chosen.probes import EpochStream, Source, Stream
 from conformance.chosen.scenario import (
     BATCHES,
-    RARE,
     ChosenScenario,
     ends_with_the_last,
     groups_of,
     has_own_epoch,
     indices_of,
     indices_of_second,
+    rarity_of,
     shards_of,
     sizes_of,
     sources_of,
@@ -73,8 +73,8 @@ def _more(scenario: ChosenScenario) -> int:
     if not _is_mixed(scenario):
         return 0
     # Of draws with its weight each of so many leaves out a rare source once in e^40 times.
-    rare = 40 / RARE if "rare" in scenario.words else 0
-    return round(rare) + 40 * (10 + min(scenario.samples, 1000))
+    rarity = rarity_of(scenario)
+    return round(40 / rarity if rarity else 0) + 40 * (10 + min(scenario.samples, 1000))
 
 
 def request_of(going: Reading) -> Request:

@@ -75,6 +75,8 @@ def _unusual(rule: str, claims: Claims) -> Iterator[ChosenScenario]:
     # Until all are exhausted each sample of it takes a thousand of others; else it is asked for its share.
     samples, batch_size = (4, 8) if rule else (37_000, 64)
     yield ChosenScenario(samples, "mixture", 1, batch_size, shuffle=shuffle, parts=2, details=rare)
+    if not rule:
+        yield ChosenScenario(samples, "mixture", 1, batch_size, shuffle=shuffle, parts=2, details="rarest")
     yield ChosenScenario(1200, "mixture", 1, 8, shuffle=shuffle, parts=3, details=_told(rule, "unlike"))
     for ranks, parts in ((2, 6), (2, 10), (1, MORE_THAN_A_BYTE)):
         yield ChosenScenario(3 * parts, "mixture", ranks, 2, shuffle=shuffle, parts=parts, details=rule)

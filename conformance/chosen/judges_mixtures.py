@@ -11,7 +11,14 @@ from conformance.chosen.judging import (
     positions,
     wrong_length,
 )
-from conformance.chosen.scenario import ChosenScenario, ends_with_the_last, sources_of, stopped_after, weights_of
+from conformance.chosen.scenario import (
+    ChosenScenario,
+    ends_with_the_last,
+    rarity_of,
+    sources_of,
+    stopped_after,
+    weights_of,
+)
 from conformance.contract import Claims, Policy
 from conformance.loader.judging import as_assigned, counts_itself, ends, listed, remainder, show, usable
 from conformance.trace import Run, Trace
@@ -276,9 +283,7 @@ def _is_large(scenario: ChosenScenario) -> bool:
 
 
 def _percent(scenario: ChosenScenario) -> str:
-    return ", ".join(
-        f"{weight:.1%}" if "rare" in scenario.words else f"{weight:.0%}" for weight in weights_of(scenario)
-    )
+    return ", ".join(f"{weight:.2%}" if rarity_of(scenario) else f"{weight:.0%}" for weight in weights_of(scenario))
 
 
 def _out_of_proportion(scenario: ChosenScenario, shares: list[int]) -> str:
@@ -286,7 +291,7 @@ def _out_of_proportion(scenario: ChosenScenario, shares: list[int]) -> str:
     total = sum(shares)
     for at, (hits, weight) in enumerate(zip(shares, weights_of(scenario), strict=True)):
         if total and -total * _divergence(hits / total, weight) < _LEAST_CHANCE:
-            return f"{hits} samples of source {at} in {total}, {hits / total:.1%}"
+            return f"{hits} samples of source {at} in {total}, {hits / total:.{2 if rarity_of(scenario) else 1}%}"
     return ""
 
 

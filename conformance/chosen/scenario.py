@@ -38,6 +38,7 @@ DETAILS = {
     "weighted": "the later ones with more weight",
     "unlike": "each larger than the one before",
     "rare": "the last one with a weight of 0.1 %",
+    "rarest": "the last one with a weight of 0.01 %",
     "saved": "restarted from the state after two steps",
     "late": "restarted from the state after seven steps",
     "inside": "loaded after set_epoch()",
@@ -53,8 +54,8 @@ STOPPED_AFTER = {"saved": 2, "late": 7}
 LEAVING = frozenset(("left", "retried", "failed", "held"))
 # The words by which a loader comes after another one, which was read over as many other samples, and is closed.
 BEHIND = frozenset(("reused", "gone"))
-# The weight of a source that is drawn from now and then: it is 0 in whole percents, and in parts of 256.
-RARE = 0.001
+# The weights of a source that is drawn from now and then: 0 in whole percents and parts of 256, and in thousandths.
+RARE = {"rare": 0.001, "rarest": 0.0001}
 # Of groups, shards and sources: their number may be kept in a byte.
 MORE_THAN_A_BYTE = 300
 # What the second run changes.
@@ -246,17 +247,22 @@ def sources_of(scenario: ChosenScenario) -> tuple[range, ...]:
     if "unlike" in scenario.words and scenario.samples >= rows:
         ends = [at * (at + 1) // 2 * scenario.samples // rows for at in range(scenario.parts + 1)]
         return tuple(range(*bounds) for bounds in pairwise(ends))
-    if "rare" not in scenario.words or scenario.parts == 1:
+    if not rarity_of(scenario):
         return shards_of(scenario)
     few = min(scenario.samples // scenario.parts, max(2, scenario.samples // 500))
     others = shards_of(replace(scenario, samples=scenario.samples - few, parts=scenario.parts - 1))
     return (*others, range(scenario.samples - few, scenario.samples))
 
 
+def rarity_of(scenario: ChosenScenario) -> float:
+    """The weight of the rare source, or 0 where there is none."""
+    return next((RARE[word] for word in RARE if word in scenario.words and scenario.parts > 1), 0.0)
+
+
 def weights_of(scenario: ChosenScenario) -> tuple[float, ...]:
     """The weight of each source; they add up to 1, but for what a sum of fractions errs by."""
-    if "rare" in scenario.words and scenario.parts > 1:
-        return (*([(1 - RARE) / (scenario.parts - 1)] * (scenario.parts - 1)), RARE)
+    if rare := rarity_of(scenario):
+        return (*([(1 - rare) / (scenario.parts - 1)] * (scenario.parts - 1)), rare)
     weights = [at + 1 if "weighted" in scenario.words else 1 for at in range(scenario.parts)]
     return tuple(weight / sum(weights) for weight in weights)
 

@@ -150,4 +150,6 @@ def a_few_models(claims: Claims, tier: Tier) -> Iterator[DeviceScenario]:
             yield asked
             yield replace(asked, asked=frozenset({"apart"}))
         yield replace(first, ranks=2, asked=frozenset({"frozen", "apart"}))
+        for optimizer in ("", "momentum"):
+            yield replace(first, ranks=2, calls=2, asked=frozenset({"headed", optimizer} - {""}))
         yield replace(first, ranks=3)

@@ -24,6 +24,7 @@ _KINDS = {
     "failed": device_models.FailingModule,
     "lends": device_models.LendingModule,
     "tied": device_models.TiedModule,
+    "headed": device_models.HeadedModule,
 }
 
 # What is done before members are forked that run models.

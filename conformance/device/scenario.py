@@ -22,6 +22,7 @@ ASKED = {
     "adam": "Adam",
     "deep": "two layers",
     "tied": "two layers with one weight",
+    "headed": "a layer for each rank",
     "groups": "an optimizer with two groups of parameters",
     "frozen": "a bias that is not trained",
     "refused": "after steps that don't divide",

@@ -131,6 +131,11 @@ def many_ranks(claims: Claims, tier: Tier) -> Iterator[Scenario]:
         (55, 11, 1),
         (77, 11, 1),
         (90, 10, 1),
+        # Where N times R is a number whose reciprocal is rounded down, so that n times it falls below a whole number.
+        (49, 7, 7),
+        (98, 2, 49),
+        (103, 1, 103),
+        (187, 11, 17),
     )
     for samples, ranks, batch_size in sizes[:4] if tier.name == "quick" else sizes:
         for drop_last in (False, True):
@@ -159,6 +164,9 @@ def cut_short(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     # The smallest first: none of these is made smaller.
     yield Scenario(1, fault="raise@0", variant="random-state")
     yield Scenario(2, conduct="leave@1", variant="random-state")
+    if claims.shuffle:
+        # An epoch that is left is over as well, where epochs are counted.
+        yield Scenario(24, batch_size=12, shuffle=True, epochs=6, conduct="head")
     plain = Scenario(5, batch_size=2, epochs=2, variant="random-state", shuffle=claims.shuffle is not None)
     ends = (simpler(plain, fault="raise@3"), simpler(plain, conduct="leave@1"))
     yield from ends

@@ -34,6 +34,7 @@ _FEW = 4  # up to this size, nothing but that
 _LEAST_IN_A_CELL = 2.0
 _BLOCKS = 4
 _LARGE = 1000  # from this size on, ascents are counted; of a larger step, so many samples are looked at closely
+_APART = (1, 2)  # epochs whose orders are held against each other
 _PARTS = 16  # of a large dataset whose first steps are read
 _CELLS = (64, 1024, 16_384)  # the same in smaller parts, of which some are reached
 
@@ -53,16 +54,32 @@ def uniform(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     # Not a permutation at all: ORDER-3 judges that.
     if any(len(set(order)) != scenario.samples or len(order) != scenario.samples for order in orders):
         return None
-    found = _uneven_permutations(orders) if scenario.samples <= _COUNTED else None
-    if scenario.samples > _FEW:
-        found = found or _badly_mixed(orders) or uneven_differences(orders)
-    found = found or _always_together(scenario, trace)
+    found = _uneven(orders) or _always_together(scenario, trace) or _follows_another_epoch(trace)
     if found is None:
         return []
     kind, line = found
     shown = show(next(_epochs(trace)), label="for example, ")
     why = 'shuffle="global" is claimed; a uniform shuffle looks like this less than once in 10^9 runs'
     return [Finding(kind, "every permutation equally often", (*shown, line), why)]
+
+
+def _follows_another_epoch(trace: Trace) -> tuple[str, str] | None:
+    """An order that tells something of the next one: the places that its samples had are as uniform as any order."""
+    runs = [[np.array(epoch.samples) for epoch in run.ranks[0].epochs] for run in trace.runs if not run.failed]
+    for apart in _APART:
+        pairs = (pair for orders in runs for pair in zip(orders, orders[apart:], strict=False))
+        places = [tuple(np.argsort(one)[other].tolist()) for one, other in pairs]
+        found = _uneven(places) if places else None
+        if found:
+            after = "after the one before" if apart == 1 else f"{apart} epochs later"
+            return f"{found[0]}-{apart}", f"of the places that samples have {after}: {found[1]}"
+    return None
+
+
+def _uneven(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
+    size = len(orders[0])
+    found = _uneven_permutations(orders) if size <= _COUNTED else None
+    return found or (_badly_mixed(orders) or uneven_differences(orders) if size > _FEW else None)
 
 
 def _judged_by_its_head(scenario: Scenario, trace: Trace, orders: list[tuple[int, ...]]) -> Verdict:

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from conformance.contract import Claims
 from conformance.faults import drawn_hooks
 from conformance.loader.asked import may_persist
-from conformance.loader.conducts import A_FEW_ERRORS, BASE_ERRORS, ERRORS
+from conformance.loader.conducts import A_FEW_ERRORS, BASE_ERRORS, ENDINGS, ERRORS
 from conformance.loader.living import LIVES
 from conformance.loader.scenario import Scenario, Style, simpler
 from conformance.trial.tiers import Tier
 
 # What may go wrong or be done, simplest first; what happens twice in a list is tried twice as often.
 _CONDUCTS = ("leave", "two", "kept", "ended", "dropped", "kept", "leave", "unread", "forgotten", "closed")
-_LISTED = (*dict.fromkeys(_CONDUCTS), "hold")
+_LISTED = (*dict.fromkeys(_CONDUCTS), "hold", "refused")
 _PLACED = ("leave", "two", "closed", "hold")
 # What may disturb the order that lies on a loader.
 _SHUFFLED = ("leave", "two", "lives")
@@ -179,7 +179,7 @@ def _each_error(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                 yield from _each_base_error(claims, simpler(plain, epochs=2), few)
                 if style == "map" and "collate_fn" in claims.hooks:
                     # Whoever calls it may take some of these for a mistake of his own call.
-                    words = tuple(ERRORS) if not few else ("type",)
+                    words = (*ERRORS, *ENDINGS) if not few else ("type",)
                     yield from (simpler(plain, epochs=2, fault="collate@3", details=word) for word in words)
             if claims.errors == "skip" and not few:
                 # In each place of a step, and of the last one.

@@ -83,6 +83,9 @@ BASE_ERRORS = {
     "stops": "KeyboardInterrupt",
     "cancels": "CancelledError",
 }
+# What Python's own loops take for the end, where a collate function raises it.
+ENDINGS = {"iteration": "StopIteration", "bounds": "IndexError"}
+RAISED = {**ERRORS, **BASE_ERRORS, **ENDINGS}
 # Of these no other process can make one again from its text.
 NOT_MADE_ANEW = ("unicode", "stubborn")
 IN_EPOCH = {"second": 1, "third": 2}
@@ -105,7 +108,7 @@ def _told(word: str, name: str) -> str:
 
 
 FAULT_WORDS = {
-    **{word: _told(word, name) for word, name in {**ERRORS, **BASE_ERRORS}.items()},
+    **{word: _told(word, name) for word, name in RAISED.items()},
     "second": "in the second epoch",
     "third": "in the third epoch",
     "always": "in every epoch",
@@ -119,7 +122,10 @@ SLOW = ("slow", "long", "crawl")
 TIMEOUTS = {"hang": 1.0, "crawl": 3.0, "dawdle": 3.0}
 DAWDLES = 4.0  # seconds for which a consumer holds a step
 # What a sample is, if not a number.
-KINDS = ("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple", "named", "nested", "empty", "absent")
+KINDS = (
+    *("buffer", "large", "tensors", "arrays", "text", "none", "dict", "tuple", "named", "nested", "empty", "absent"),
+    "optional",
+)
 # Samples that are other ones in each epoch: what is written over what is held then shows.
 AGING_KINDS = ("aging",)
 # The samples of another dataset, of the same class and size.
@@ -171,6 +177,7 @@ CONDUCTS: dict[str, Conduct] = {
     "ended": Conduct("next() called again after the end, the loader closed twice"),
     "dropped": Conduct("dropped without closing"),
     "unread": Conduct("made and never iterated"),
+    "refused": Conduct("made after requests that must be refused"),
     "forgotten": Conduct("made, never iterated and dropped without closing"),
     "far": Conduct("epochs far apart", epochs=_far, calm=True),
     "back": Conduct("the last epoch first", epochs=_backwards, calm=True),

@@ -7,7 +7,7 @@ from functools import partial
 from pkgutil import resolve_name
 from typing import cast
 
-from conformance.loader.conducts import BASE_ERRORS, ERRORS, MODULES
+from conformance.loader.conducts import MODULES, RAISED
 
 
 class BrokenSample(ValueError):
@@ -71,7 +71,7 @@ def broken(error: str, fault: str) -> BaseException:
 def _maker(error: str) -> Callable[[str], BaseException]:
     if error in _MADE:
         return _MADE[error]
-    name = {**ERRORS, **BASE_ERRORS}[error]
+    name = RAISED[error]
     # Imported when it is raised: a rank's process need not have it.
     found = resolve_name(f"{MODULES[error]}:{name}") if error in MODULES else getattr(builtins, name)
     return cast(Callable[[str], BaseException], found)

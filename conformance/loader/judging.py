@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from conformance.contract import Claims
-from conformance.loader.conducts import BASE_ERRORS, ERRORS, NOT_MADE_ANEW
+from conformance.loader.conducts import ENDINGS, NOT_MADE_ANEW, RAISED
 from conformance.loader.runs import UNDISTURBED
 from conformance.loader.scenario import Scenario
 from conformance.trace import UNASKED, Epoch, Failure, RankRun, Run, Trace
@@ -231,7 +231,7 @@ def failed_while_loading(rank: RankRun) -> bool:
 
 def error_text(scenario: Scenario) -> str:
     """The error that a fault raises, as a report says it."""
-    if scenario.raises_base and scenario.num_workers:
+    if scenario.error in ENDINGS or (scenario.raises_base and scenario.num_workers):
         return "an error"
     return f"{_name_of(scenario)}: ... {ON_PURPOSE}"
 
@@ -243,6 +243,9 @@ def lost_of_the_error(scenario: Scenario, failure: Failure) -> str:
     either the class or the text is enough; it may end the worker that meets it, of which any error may tell.
     """
     name = _name_of(scenario)
+    # No generator can pass these on as they are.
+    if scenario.error in ENDINGS:
+        return ""
     if scenario.raises_base:
         return "" if scenario.num_workers or name in failure.message or ON_PURPOSE in failure.message else "text"
     if not failure.message.startswith(f"{name}:"):
@@ -253,7 +256,7 @@ def lost_of_the_error(scenario: Scenario, failure: Failure) -> str:
 
 
 def _name_of(scenario: Scenario) -> str:
-    return {**ERRORS, **BASE_ERRORS}.get(scenario.error, "BrokenSample")
+    return RAISED.get(scenario.error, "BrokenSample")
 
 
 ON_PURPOSE = "is broken on purpose"

@@ -138,6 +138,8 @@ def read(going: Reading) -> None:
     if module is not None and name in module.WITHOUT_LOADER:
         module.WITHOUT_LOADER[name](going)
         return
+    if name == "refused":
+        _refuse(going)
     loader = going.load()
     if loader is None or not (hasattr(loader, "__iter__") or hasattr(loader, "__getitem__")):
         what = f"load(request) gives {_short(loader)}, which can't be iterated; return the loader"
@@ -159,6 +161,13 @@ def read(going: Reading) -> None:
         gc.collect()
     else:
         calls.close(loader, times=_CLOSES.get(name, 1))
+
+
+def _refuse(going: Reading) -> None:
+    """Ask for what no loader can be; one that is made nevertheless is judged by BATCH-4, and closed."""
+    for _ in range(_REFUSALS):
+        with suppress(Stopped):
+            calls.close(going.load(batch_size=0))
 
 
 def _whole(going: Reading) -> None:
@@ -208,6 +217,7 @@ _CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "head": lambda going: reading.read_heads(going.reader, going.task.epochs, going.epochs),
     "unread": lambda going: None,
     "forgotten": lambda going: None,
+    "refused": _whole,
     "untold": lambda going: reading.read_epochs(
         replace(going.reader, sets_epoch=False), going.task.epochs, going.epochs
     ),
@@ -219,6 +229,9 @@ _CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "hold": _hold,
     "ended": lambda going: reading.read_beyond_the_end(going.reader, going.task.epochs, going.epochs, going.remarks),
 }
+
+# How often it is asked for in vain: more than what may be left of one.
+_REFUSALS = 3
 
 # How often a loader is closed behind a conduct, if not once: one closes it by itself.
 _CLOSES = {"ended": 2, "hold": 0}

@@ -59,7 +59,9 @@ AGE = 2**20  # what a sample of the kind "aging" grows by in an epoch
 
 def types_of(kind: str) -> frozenset[str]:
     """How a loader may call the types in the samples of a kind; integers are what all loaders take."""
-    return frozenset(_types(sample_of(kind, FIRST_SAMPLE, None))) - {"int"}
+    # Where samples have unlike keys, a key names what can't be collated.
+    keys = {"extra", "key", "keys"} if kind == "optional" else set()
+    return frozenset({*_types(sample_of(kind, FIRST_SAMPLE, None)), *keys}) - {"int"}
 
 
 def _types(sample: Any) -> Iterator[str]:
@@ -107,6 +109,8 @@ _MAKERS: dict[str, Any] = {
     "nested": lambda i: {"a": (i, {"b": f"sample {i}"}), "c": Pair(i, i + 0.1)},
     "empty": lambda i: {"number": i, "dict": {}, "tuple": ()},
     "absent": lambda i: None,
+    # What the first one lacks.
+    "optional": lambda i: {"number": i, "extra": -i} if i else {"number": i},
 }
 
 
@@ -162,9 +166,12 @@ def _lost(samples: list[Any], batch: Any, place: str) -> str:
 
 
 def _lost_in_dict(samples: list[Any], batch: Any, place: str) -> str:
-    if type(batch) is not type(samples[0]) or set(batch) != set(samples[0]):
-        return f"{place}: {_name(samples[0])} became {_in_words(batch)}"
-    losses = (_lost([sample[key] for sample in samples], batch[key], f"{place}[{key!r}]") for key in samples[0])
+    if type(batch) is not type(samples[0]) or set(batch) != {key for sample in samples for key in sample}:
+        kept = f" with the keys {', '.join(map(str, batch))} alone" if isinstance(batch, dict) else ""
+        return f"{place}: {_name(samples[0])} became {_in_words(batch)}{kept}"
+    # What stands for a key that a sample lacks is open.
+    common = [key for key in samples[0] if all(key in sample for sample in samples)]
+    losses = (_lost([sample[key] for sample in samples], batch[key], f"{place}[{key!r}]") for key in common)
     return next((loss for loss in losses if loss), "")
 
 

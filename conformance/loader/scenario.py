@@ -18,13 +18,13 @@ from conformance.loader.conducts import (
     BIG_KINDS,
     CONDUCTS,
     DEADLY,
-    ERRORS,
     FAULT_WORDS,
     FAULTS,
     IN_EPOCH,
     KINDS,
     NO_CONDUCT,
     ODD_KINDS,
+    RAISED,
     SLOW,
     TIMEOUTS,
     Conduct,
@@ -226,7 +226,7 @@ class Scenario:
     @property
     def error(self) -> str:
         """The word for what the fault raises, or "" for the dataset's own exception."""
-        return next((each for each in self.words if each in ERRORS or each in BASE_ERRORS), "")
+        return next((each for each in self.words if each in RAISED), "")
 
     @property
     def raises_base(self) -> bool:

@@ -30,7 +30,7 @@ def perform(implementation: Implementation, task: Task, workdir: str) -> RankRun
             saved = Saved(calls.called("state_dict", None, lambda: pickle.dumps(state)))
     except Stopped as stopped:
         failure = stopped.failure
-    seen.note("weights", request.module.weight.tolist())
+    seen.note("weights", [*request.module.weight.tolist(), *request.module.shared.tolist()])
     seen.note("buffer", request.module.met.tolist())
     values = tuple(_value(what, given) for what, given in seen.events)
     return RankRun(task.rank, (), failure, values=values, saved=saved)

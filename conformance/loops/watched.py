@@ -13,6 +13,8 @@ from torch import Tensor, nn
 
 from conformance.loops.scenario import VALIDATION, LoopScenario
 
+_SHARED_BY = 4  # one in so many samples has the weight that is shared
+
 
 @dataclass
 class Seen:
@@ -67,11 +69,15 @@ class Validation:
 
 
 class Module(nn.Module):
-    """A weight a sample; x: [samples of the batch, weights], one row a sample; gives [samples of the batch]."""
+    """A weight a sample; x: [samples of the batch, weights], one row a sample; gives [samples of the batch].
+
+    Some samples have one more weight together, so that it has no gradient where none of them is in a step.
+    """
 
     def __init__(self, weights: int, seen: Seen) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(weights, dtype=torch.float64))
+        self.shared = nn.Parameter(torch.zeros(1, dtype=torch.float64))
         # What training changes though no optimizer does; a sample that is trained on twice changes it once.
         self.met: Tensor
         self.register_buffer("met", torch.zeros(weights, dtype=torch.float64))
@@ -83,7 +89,9 @@ class Module(nn.Module):
         self.seen.note("training" if self.training else "evaluating", rows)
         if self.training:
             self.met[rows] = 1.0
-        return x @ self.weight
+        found = x @ self.weight
+        sharing = [row % _SHARED_BY == 0 for row in rows]
+        return found + torch.tensor(sharing) * self.shared if any(sharing) else found
 
 
 def loss(output: Tensor, target: Tensor) -> Tensor:
@@ -94,7 +102,7 @@ def loss(output: Tensor, target: Tensor) -> Tensor:
 def optimizer_of(module: nn.Module, seen: Seen) -> torch.optim.Optimizer:
     """SGD with momentum, which is a state of its own; its steps are noted with the gradient that they take."""
     made = torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.5)
-    (weight,) = module.parameters()
+    weight = next(module.parameters())
 
     def note(*_: Any) -> None:
         seen.note("step", [] if weight.grad is None else weight.grad.tolist())

@@ -50,9 +50,13 @@ def two(reader: Reader, epochs: Epochs, remarks: Remarks, place: int, words: fro
         epochs.append(newer.epoch())
 
 
-def shut(reader: Reader, loader: Any, epochs: Epochs, remarks: Remarks, place: int) -> None:
-    """Read some elements, or make no iterator at all; shut down, and see what can be done after that."""
-    going, more = _some(reader, 0, place) if place else (None, False)
+def shut(reader: Reader, loader: Any, epochs: Epochs, remarks: Remarks, place: int, words: frozenset[str]) -> None:
+    """Read some elements, or make no iterator at all; shut down, and see what can be done after that.
+
+    `words`: whether the iterator is paused before.
+    """
+    is_halted = bool(words & HALTED)
+    going, more = (_halted(reader, place, words) if is_halted else _some(reader, 0, place)) if place else (None, False)
     if going is not None:
         epochs.append(going.epoch(left=True))
     calls.close(loader, times=2, names=("shutdown",))

@@ -53,6 +53,7 @@ _TRIED = (
     "n4,w1,b1,with=begun n8,w1,b1,k2,with=begun n8,w1,b1,shuffle,with=begun n12,w2,b1,with=begun",
     # loaders that are given up
     "n8,w1,b1,shut@0 n8,w1,b1,shut@2 n2,w1,b1,shut@4 n8,w1,b1,k2,shut@0 n8,w1,b1,k2,shut@1 n2,w1,b1,k2,shut@4",
+    "n8,w1,b1,shut@2,with=limited n8,w1,b1,shut@2,with=paused n8,w1,b1,k2,shut@3,with=paused",
     "n300,w1,b1,k2,shut@3 n300,w1,b1,k2,shut@3,with=dispatch n8,w2,b1,shut@1 n8,w2,b1,k2,shut@1",
     "n8,w1,b1,e2,dropped n8,w1,b1,k2,e2,dropped n300,w1,b1,k2,e2,dropped n12,w1,b1,k2,e2,dropped,with=dispatch",
     "n8,w1,b1,raise@3 n8,w1,b1,k2,raise@3 n8,w1,b1,k2,raise@3,with=dispatch n8,w1,b1,k2,raise@3,with=dispatch+front",

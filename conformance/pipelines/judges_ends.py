@@ -98,9 +98,8 @@ def the_next_epoch_is_whole(scenario: PipelineScenario, claims: Claims, trace: T
 def an_older_iterator_raises(scenario: PipelineScenario, claims: Claims, trace: Trace) -> Verdict:
     if not scenario.conduct.startswith("two"):
         return None
-    # A pause after the last element may be its end.
     is_halted = bool(scenario.asked & HALTED)
-    if is_halted and place_of(scenario.conduct) >= scenario.elements // scenario.ranks:
+    if _may_have_ended(scenario):
         return None
     asked = [rank.remark("older") for rank in trace.main.ranks if rank.remark("older")]
     wrong = [text for text in asked if text != "raised"]
@@ -125,7 +124,7 @@ def nothing_goes_on_and_nothing_is_left(scenario: PipelineScenario, claims: Clai
     if scenario.fault and failure_of(trace) is not None:
         return None
     for rank in trace.main.ranks:
-        if scenario.conduct.startswith("shut"):
+        if scenario.conduct.startswith("shut") and not _may_have_ended(scenario):
             for about, text in rank.remarks:
                 if about == "after-end" and not text.endswith("raised"):
                     return [Finding("used", "an error", (text,), "the loader has been shut down")]
@@ -133,6 +132,11 @@ def nothing_goes_on_and_nothing_is_left(scenario: PipelineScenario, claims: Clai
             if about in ("process", "thread"):
                 return [Finding(about, "nothing is left", (text,), _ending(scenario))]
     return []
+
+
+def _may_have_ended(scenario: PipelineScenario) -> bool:
+    """Whether an iterator was paused after its last element, which may be its end."""
+    return bool(scenario.asked & HALTED) and place_of(scenario.conduct) >= scenario.elements // scenario.ranks
 
 
 def _ending(scenario: PipelineScenario) -> str:

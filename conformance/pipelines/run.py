@@ -91,7 +91,7 @@ class _Reading:
             "begun": lambda: conducts.begun(reader, epochs, scenario.elements // scenario.ranks),
             "leave": lambda: conducts.leave(reader, numbers, epochs, place),
             "two": lambda: conducts.two(reader, epochs, remarks, place, scenario.asked),
-            "shut": lambda: conducts.shut(reader, loader, epochs, remarks, place),
+            "shut": lambda: conducts.shut(reader, loader, epochs, remarks, place, scenario.asked),
             "dropped": lambda: conducts.drop(reader, epochs),
             "ended": lambda: reading.read_beyond_the_end(reader, numbers, epochs, remarks),
         }

@@ -160,8 +160,17 @@ def each_restart(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             yield from _unsmall(style, claims)
     if tier.name != "quick":
         yield from each_with_hooks(claims)
+    yield from _of_factors(claims)
     if tier.name != "quick" and claims.elastic:
         yield from _elastic_twice(claims)
+
+
+def _of_factors(claims: Claims) -> Iterator[Scenario]:
+    """Each factor of a step alone: a state that counts something else than steps is wrong by one of them."""
+    if claims.device_options and "map" in claims.datasets:
+        for name in ("gradient_accumulation", "replication_factor", "device_iterations"):
+            factor: dict[str, object] = {name: 2}
+            yield simpler(Scenario(9, epochs=2, conduct="save@2"), **factor)
 
 
 def _elastic_twice(claims: Claims) -> Iterator[Scenario]:

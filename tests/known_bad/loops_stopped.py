@@ -15,7 +15,7 @@ class SavesHalfAStep(Loop):
     def run(self) -> Any:
         """From the beginning or from a state; the state in which it ends."""
         self.epoch = self.taken = self.before = 0
-        self.optimizer, self.weight = self.asked.optimizer, self.asked.module.weight
+        self.optimizer, self.weights = self.asked.optimizer, list(self.asked.module.parameters())
         if self.asked.state is not None:
             self.load(self.asked.state)
         self.go_on()
@@ -58,17 +58,22 @@ class SavesHalfAStep(Loop):
         """What resumes it."""
         return {
             "at": (self.epoch, self.taken, self.before),
-            "weight": self.weight.detach().clone(),
-            "gradient": self.weight.grad,
+            "weights": [weight.detach().clone() for weight in self.weights],
+            "gradients": [weight.grad for weight in self.weights],
             "buffer": self.asked.module.met.clone(),
             "optimizer": self.optimizer.state_dict(),
         }
 
+    def no_gradients(self) -> dict[str, Any]:
+        """What stands in a state for a step of which nothing is gathered."""
+        return {"gradients": [None] * len(self.weights)}
+
     def load(self, state: dict[str, Any]) -> None:
         """Be where it was."""
         self.epoch, self.taken, self.before = state["at"]
-        self.weight.data.copy_(state["weight"])
-        self.weight.grad = state["gradient"]
+        for weight, value, gradient in zip(self.weights, state["weights"], state["gradients"], strict=True):
+            weight.data.copy_(value)
+            weight.grad = gradient
         self.asked.module.met.copy_(state["buffer"])
         self.optimizer.load_state_dict(state["optimizer"])
 
@@ -79,7 +84,7 @@ class BeginsTheStepAgain(SavesHalfAStep):
     def state(self) -> dict[str, Any]:
         """As of the last step."""
         rest = self.taken % self.asked.accumulation if self.taken < len(self.asked.loader) else 0
-        return {**super().state(), "at": (self.epoch, self.taken - rest, self.before), "gradient": None}
+        return {**super().state(), "at": (self.epoch, self.taken - rest, self.before), **self.no_gradients()}
 
 
 class FinishesItsStep(SavesHalfAStep):
@@ -120,7 +125,7 @@ class LosesHalfAStep(BadStoppedLoop):
     report, smallest = "Nerogar/OneTrainer#1465", "n2,b1,g2,loop,stopped@1"
 
     def state(self) -> dict[str, Any]:
-        return {**super().state(), "gradient": None}
+        return {**super().state(), **self.no_gradients()}
 
 
 class CountsStepsForBatches(BadStoppedLoop):

@@ -108,9 +108,15 @@ class Trainer(KnownBad):
         if self.optimizer is None:
             return
         if self.request.world_size > 1:
-            gradients = (parameter.grad for parameter in self.module.parameters())
-            self.reduce([gradient for gradient in gradients if gradient is not None])
+            self.reduce(self.gradients())
         self.optimizer.step()
+
+    def gradients(self) -> list[torch.Tensor]:
+        """Those of all that is trained: a rank that has used none of it has zeros, and all ranks as many."""
+        trained = [parameter for parameter in self.module.parameters() if parameter.requires_grad]
+        for parameter in trained:
+            parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+        return [parameter.grad for parameter in trained if parameter.grad is not None]
 
     def reduce(self, gradients: list[Any]) -> None:
         """Add up the gradients of all ranks."""
