@@ -92,7 +92,7 @@ class TurnsEverySecondOrder(KnownBad):
         return mix(self.request.seed, self.epoch // 2)
 
     def order(self) -> list[int]:
-        return super().order()[:: -1 if self.epoch % 2 else 1]
+        return super().order()[:: -1 if self.epoch % 2 and self.request.shuffle else 1]
 
 
 class StaysBehind(Loading):
