@@ -177,7 +177,7 @@ CONDUCTS: dict[str, Conduct] = {
     "ended": Conduct("next() called again after the end, the loader closed twice"),
     "dropped": Conduct("dropped without closing"),
     "unread": Conduct("made and never iterated"),
-    "refused": Conduct("made after requests that must be refused"),
+    "refused": Conduct("made after requests that must be refused, and never iterated"),
     "forgotten": Conduct("made, never iterated and dropped without closing"),
     "far": Conduct("epochs far apart", epochs=_far, calm=True),
     "back": Conduct("the last epoch first", epochs=_backwards, calm=True),

@@ -217,7 +217,7 @@ _CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "head": lambda going: reading.read_heads(going.reader, going.task.epochs, going.epochs),
     "unread": lambda going: None,
     "forgotten": lambda going: None,
-    "refused": _whole,
+    "refused": lambda going: None,
     "untold": lambda going: reading.read_epochs(
         replace(going.reader, sets_epoch=False), going.task.epochs, going.epochs
     ),

@@ -145,7 +145,7 @@ def _after_others(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
     return []
 
 
-_ENDS = ("ended", "dropped", "unread", "forgotten", "closed")
+_ENDS = ("ended", "dropped", "unread", "forgotten", "refused", "closed")
 
 
 @clause("WORK-15", family="life", dataset="any", floor=1, twin=True)
@@ -156,6 +156,8 @@ def stays_at_its_end(scenario: Scenario, claims: Claims, trace: Trace) -> Verdic
     (rank,) = trace.main.ranks
     if rank.failure and scenario.conduct in ("dropped", "forgotten"):
         return [ended("failed-when-dropped", rank, "no error", "dropping a loader is enough: closing it is optional")]
+    if rank.failure and scenario.conduct == "refused":
+        return [ended("failed-after-refusals", rank, "a loader as usual", "a request that was refused is over")]
     if rank.failure and rank.failure.where == "close" and scenario.conduct != "ended":
         what = "unread" if scenario.conduct == "unread" else "with a living iterator"
         return [
