@@ -11,6 +11,12 @@ _A_RACE = "it counts where a worker dies while a queue starts its thread, or is 
 _REFUSES = "a type may be refused (WORK-17), and no dataset mixes types that no batch can hold"
 _NOT_ASKED = "it refuses what no request asks for"
 _TOO_LONG = "no request has a dataset that is longer than it says"
+_A_HASH = "other constants of a hash make other seeds, as good as these"
+_FREE = "how many tasks a worker has is read where the order is free alone"
+_A_DEATH = "any error may tell a death"
+_TORCH_SEEDS = "torch has seeded the worker as well"
+_UNKNOWN = "where no length can be known, a TypeError of any kind says so"
+_LENGTH = "a length is judged where workers leave the number of steps alone, and every way gives the same there"
 _PINS = "nothing is pinned where there is no accelerator"
 # By module and line: how the change begins ("" for all of the line), and why it is equivalent.
 EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
@@ -40,9 +46,9 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
     ("torch.utils.data._utils.fetch", 37): ("True", "an iterator that has ended ends again when it is asked again"),
     ("torch.utils.data._utils.worker", 196): (
         "1492356589",
-        "other constants of a hash make other seeds, as good as these",
+        _A_HASH,
     ),
-    ("torch.utils.data._utils.worker", 198): ("", "other constants of a hash make other seeds, as good as these"),
+    **{("torch.utils.data._utils.worker", line): ("", _A_HASH) for line in (195, 198, 199, 216)},
     ("torch.utils.data._utils.worker", 269): ("", "the handlers find words for a signal that ends the worker anyway"),
     ("torch.utils.data._utils.worker", 273): ("", "the threads of a worker change no sample"),
     ("torch.utils.data.distributed", 90): ("0 -> 1", "the adapter says which epoch it is before each"),
@@ -50,7 +56,14 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
         "padding_size <= len(indices) -> padding_size < len(indices)",
         "both branches give the same where the padding is as long as the list",
     ),
+    ("torch.utils.data.dataloader", 116): ("", "it shares out pipes of torch's, which no request has"),
+    ("torch.utils.data.dataloader", 1135): ("", "the first epoch sets it before anybody reads it"),
+    ("torch.utils.data.dataloader", 1221): ("self._persistent_workers and", "daemons end with their process as well"),
+    ("torch.utils.data.dataloader", 1477): ("", "both are equal at the end alone, where nothing more is waited for"),
+    ("torch.utils.data.dataloader", 1559): ("", _FREE),
+    ("torch.utils.data.dataloader", 1564): ("", _FREE),
     ("torch.utils.data.dataloader", 704): ("", _WARNS),
+    ("torch.utils.data.dataloader", 705): ("", _WARNS),
     ("torch.utils.data.dataloader", 726): ("", _WARNS),
     ("torch.utils.data.dataloader", 1486): ("1 -> 2", "each worker of this adapter gives all, and they end together"),
     ("torch.utils.data._utils.worker", 399): ("", "the process ends right after it, and closes what it has"),
@@ -58,6 +71,9 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
     ("reference.dataloader", 90): ("", "each epoch sets it before anybody reads it"),
     ("reference.dataloader", 163): ("", "they end with the last reference to them, one line below"),
     ("reference.dataloader", 96): ("0 -> 1", "no clause says whether workers persist where nobody asks"),
+    ("reference.dataloader", 215): ("", _LENGTH),
+    ("reference.dataloader", 222): ("", "epochs count themselves, as claimed: nobody says which one comes"),
+    ("reference.dataloader", 271): ("", "a request has a seed, or a generator and a shuffle"),
     ("reference.dataloader", 100): ("", "no clause speaks of options that are set after a loader was made"),
     ("reference.loading.collate", 53): ("", _REFUSES),
     ("reference.loading.collate", 108): ("", _REFUSES),
@@ -73,9 +89,14 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
         "",
         "an iterator that lives when its loader is closed may keep what it has: WORK-15",
     ),
+    ("reference.loading.passes", 39): ("", _A_DEATH),
     ("reference.loading.passes", 70): ("", "they end with the last reference to them; any error may tell a death"),
     ("reference.loading.processes", 39): ("self._watch(False) -> pass", _A_RACE),
     ("reference.loading.processes", 45): ("0 -> 1", "a worker that runs has an id"),
+    ("reference.loading.processes", 57): ("", "two times on a clock are never equal"),
+    ("reference.loading.processes", 91): ("", "a process that was killed is joined when the next one is started"),
+    ("reference.loading.processes", 108): ("", _A_DEATH),
+    ("reference.loading.processes", 111): ("", _A_DEATH),
     ("reference.loading.processes", 62): (
         "True",
         "a constructor that raised has started no workers",
@@ -83,7 +104,7 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
     ("reference.loading.processes", 75): ("", _A_RACE),
     ("reference.loading.processes", 86): ("self._watch(False) -> pass", _A_RACE),
     ("reference.loading.processes", 98): ("", "what asks workers that have died finds that out (WORK-14)"),
-    ("reference.loading.processes", 109): ("", "any error may tell a death"),
+    ("reference.loading.processes", 109): ("", _A_DEATH),
     ("reference.loading.processes", 112): (
         "not was_seen",
         "whether an error speaks of time or of a death is its own matter",
@@ -98,9 +119,15 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
     ("reference.loading.request", 71): ("check_type('options'", "the adapter makes the options, of the right type"),
     ("reference.loading.request", 209): ("", _WARNS),
     ("reference.loading.worker", 46): ("", "the generators go on, and give other numbers in each epoch"),
-    ("reference.loading.worker", 82): ("", "torch has seeded the worker as well"),
+    ("reference.loading.worker", 82): ("", _TORCH_SEEDS),
+    ("reference.loading.worker", 35): ("6 -> 7", _A_HASH),
+    ("reference.loading.worker", 39): ("", _TORCH_SEEDS),
+    ("reference.loading.worker", 40): ("", _TORCH_SEEDS),
+    ("reference.rules.sampler", 106): ("", _NOT_ASKED),
     ("reference.rules.arithmetic", 128): ("", "plans and refusals read it, and no loader"),
     ("reference.rules.sampler", 105): ("", "no request asks for drop_last beside a batch sampler"),
+    ("reference.loading.request", 184): ("1 -> 2", _UNKNOWN),
+    ("reference.rules.splitting", 117): ("", _UNKNOWN),
     ("reference.rules.splitting", 107): ("", _TOO_LONG),
     ("reference.rules.splitting", 108): ("", _TOO_LONG),
 }
