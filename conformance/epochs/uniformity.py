@@ -69,16 +69,23 @@ def _follows_another_epoch(trace: Trace) -> tuple[str, str] | None:
     for apart in _APART:
         pairs = (pair for orders in runs for pair in zip(orders, orders[apart:], strict=False))
         places = [tuple(np.argsort(one)[other].tolist()) for one, other in pairs]
-        found = _uneven(places) if places else None
+        found = _uneven_in_part(places) if places else None
         if found:
             after = "after the one before" if apart == 1 else f"{apart} epochs later"
             return f"{found[0]}-{apart}", f"of the places that samples have {after}: {found[1]}"
     return None
 
 
+def _uneven_in_part(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
+    """What adds next to nothing to the chance of a false alarm."""
+    if len(orders[0]) > _FEW:
+        return uneven_differences(orders)
+    return _uneven_permutations(orders, MANY_CELLS)
+
+
 def _uneven(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
     size = len(orders[0])
-    found = _uneven_permutations(orders) if size <= _COUNTED else None
+    found = _uneven_permutations(orders, FEW_CELLS if size <= _FEW else MANY_CELLS) if size <= _COUNTED else None
     return found or (_badly_mixed(orders) or uneven_differences(orders) if size > _FEW else None)
 
 
@@ -128,7 +135,7 @@ def repeats_itself(trace: Trace) -> bool:
     return False
 
 
-def _uneven_permutations(orders: list[tuple[int, ...]]) -> tuple[str, str] | None:
+def _uneven_permutations(orders: list[tuple[int, ...]], deviations: float) -> tuple[str, str] | None:
     size = len(orders[0])
     cells = factorial(size)
     expected = len(orders) / cells
@@ -136,7 +143,7 @@ def _uneven_permutations(orders: list[tuple[int, ...]]) -> tuple[str, str] | Non
         return None
     counts = Counter(orders)
     square = sum((counts[order] - expected) ** 2 / expected for order in permutations(range(size)))
-    if square <= chi_square_limit(cells - 1, FEW_CELLS if size <= _FEW else MANY_CELLS):
+    if square <= chi_square_limit(cells - 1, deviations):
         return None
     order = max(permutations(range(size)), key=lambda order: abs(counts[order] - expected))
     return (
