@@ -90,6 +90,7 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
         "an iterator that lives when its loader is closed may keep what it has: WORK-15",
     ),
     ("reference.loading.passes", 39): ("", _A_DEATH),
+    ("reference.loading.passes", 48): ("", "behind an error an iterator may go on, as torch's does"),
     ("reference.loading.passes", 70): ("", "they end with the last reference to them; any error may tell a death"),
     ("reference.loading.processes", 39): ("self._watch(False) -> pass", _A_RACE),
     ("reference.loading.processes", 45): ("0 -> 1", "a worker that runs has an id"),
