@@ -91,9 +91,6 @@ def a_few_workers(claims: Claims, tier: Tier) -> Iterator[Scenario]:
 
 def a_few_iterables(claims: Claims, tier: Tier) -> Iterator[Scenario]:
     """An iterable dataset with a rest for each worker, kept and dropped."""
-    if claims.streams_to_workers:
-        # Workers that leave the number of steps alone, and so the length.
-        yield Scenario(8, batch_size=2, num_workers=2, dataset="iterable", variant="workers")
     for drop_last in (False, True):
         num_workers = 2 if claims.streams_to_workers else 0
         yield Scenario(9, batch_size=2, drop_last=drop_last, num_workers=num_workers, dataset="iterable")
