@@ -96,7 +96,7 @@ class Failure:
         return f"{self.kind}{told} (in {self.where})"
 
 
-UNASKED = "unasked"
+UNASKED = "unasked"  # the length of an epoch for which nobody has asked
 
 
 @dataclass(frozen=True)

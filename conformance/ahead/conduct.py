@@ -17,7 +17,7 @@ from conformance.loader import endings, leaks, patience
 from conformance.loader.interrupts import LONGEST_INTERRUPT, first, said
 from conformance.loader.member import Reading
 from conformance.loader.probes import Watch
-from conformance.loader.reading import Pass, length_of, read_epochs, read_through_faults, step_text
+from conformance.loader.reading import Pass, hold_a_step, length_of, read_epochs, read_through_faults, step_text
 from conformance.processes import alive
 from conformance.processes.calls import Stopped
 
@@ -132,10 +132,8 @@ class Late:
         left, _ = self._steps(self.numbers[0], 1)
         self.epochs.append(left.epoch(left=True))
         del left
-        going, _ = self._steps(self.numbers[1], 1)
         alive.stage(_OUTLASTS)
-        select.select([], [], [], _OUTLASTS)
-        self.epochs.append(self.reader.rest(going).epoch())
+        hold_a_step(self.reader, self.numbers[1:], self.epochs, _OUTLASTS)
 
     def ask_for_length(self, after: int) -> None:
         """Ask for len() before the epoch, after some steps of it and at its end."""

@@ -36,9 +36,9 @@ LADDER: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("end_of_epoch", ("next", "empty")),
     ("elastic", (True,)),
 )
-# A claim whose clause looks at a loader without it as well, and then asks for more: every case of it could refute it,
-# and what it finds without the claim refutes it too.
-_OWN_CLAUSE = {"length": "COUNT-4"}
+# A claim that is one clause's: the cases of that clause could refute it, and no others. What COUNT-4 finds without the
+# claim refutes it too.
+_OWN_CLAUSE = {"length": "COUNT-4", "layout": "ORDER-2"}
 # What nobody can find out by looking: whether a loader is meant to do it at all, or whether time may decide.
 _OF_CHAPTER_11 = ("batches", "oversized", "stream_shuffle", "subsets", "mixtures")
 _BY_DESIGN = ("equal_steps", "drops", "sampling", "lookahead")
@@ -163,8 +163,8 @@ class Search:
             return Tried(claim, value, False, reason=f"not found out: {told}")
         if claim == "workers" and not self._has_read_elsewhere():
             return Tried(claim, value, False, reason="it was asked for workers, and read everything by itself")
-        more = (times - (0 if each == own else usual.exercised.get(each, 0)) for each, times in look.exercised.items())
-        cases = max(more, default=0)
+        more = {each: times - usual.exercised.get(each, 0) for each, times in look.exercised.items()}
+        cases = look.exercised.get(own, 0) if own else max(more.values(), default=0)
         if cases <= 0 and value != getattr(Claims(), claim):
             return Tried(claim, value, False, reason="not found out: no case could have refuted it")
         return Tried(claim, value, True, max(0, cases))
@@ -183,7 +183,7 @@ class Search:
                 )
                 result, clauses = campaign.look(self.session.tolerated.kinds_of(family))
                 exercised.update(result.exercised)
-                violated |= dict.fromkeys(sorted(clauses), campaign)
+                violated = dict.fromkeys(sorted(clauses), campaign) | violated
             self._looks[claims] = _Look(exercised, violated)
         return self._looks[claims]
 

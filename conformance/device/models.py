@@ -30,10 +30,15 @@ class Module(nn.Module):
 
     def forward(self, x: Tensor, target: Tensor | None = None) -> Any:
         """In training the told numbers [samples, 2] and the mean loss; else the output [samples, 3], number first."""
-        found = self.net(x[:, 1:])
+        found = self.found(x)
         if target is None:
             return torch.cat([x[:, :1], found], dim=1)
         return self.told(x), nn.functional.mse_loss(found, target)
+
+    def found(self, x: Tensor) -> Tensor:
+        """What is held against the target, [samples, 2]."""
+        result: Tensor = self.net(x[:, 1:])
+        return result
 
     def told(self, x: Tensor) -> Tensor:
         """The sample's number and a weight, [..., 2], of samples [..., 1 + features]."""
@@ -92,14 +97,14 @@ class HeadedModule(Module):
         super().__init__(layers)
         self.heads = nn.ModuleList(nn.Linear(_FEATURES, 2, dtype=torch.float64) for _ in range(2))
 
-    def forward(self, x: Tensor, target: Tensor | None = None) -> Any:
-        """In training as `Module`; it is not asked for anything else."""
-        found = self.net(x[:, 1:])
+    def found(self, x: Tensor) -> Tensor:
+        """As `Module`, and what the heads add of whose samples there are."""
+        found = super().found(x)
         for number, head in enumerate(self.heads):
             mine = x[:, 0] // RANKS_APART % 2 == number
             if bool(mine.any()):
                 found = found + mine.reshape(-1, 1) * head(x[:, 1:])
-        return self.told(x), nn.functional.mse_loss(found, found.detach() if target is None else target)
+        return found
 
 
 class LendingModule(Module):

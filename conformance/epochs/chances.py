@@ -1,6 +1,6 @@
 """Chapter 3, statistics: decides what chance could explain. Every threshold of ORDER-12 and ORDER-13 is here.
 
-A uniform shuffle is accused in a whole run with a chance below 1e-9. What adds up to that, at the gate:
+A uniform shuffle is accused in a whole run with a chance of about 1e-9. What adds up to that, at the gate:
 
     counts by Chernoff's bound, which holds for binomial and hypergeometric counts: some 100 of 1e-12 each        1e-10
     chi-square over the permutations of 2, 3 and 4 samples, 6 standard deviations: the Wilson-Hilferty point of
@@ -10,8 +10,8 @@ A uniform shuffle is accused in a whole run with a chance below 1e-9. What adds 
     differences that come again within an order, 8 standard deviations: 6e-16 each, times less than 100 for a
     distribution that leans to the right                                                                          1e-12
     ascents of two large datasets                                                                                 2e-12
-    the places that samples have one and two epochs later: permutations of 2, 3 and 4 at 7 standard deviations, which
-    are passed with less than 1e-12 each, and differences as above                                                1e-11
+    the places that samples have one and two epochs later: permutations of 2, 3 and 4 samples, 7 standard deviations,
+    which are passed with less than 5e-13 each; and the differences of neighbours of more, as over more cells     1e-10
 
 The differences of neighbours. In an order of n samples, read round its end, let X(d) be how often a sample comes d
 after the one before it, modulo n, d from 1 to n - 1. Over all n! orders

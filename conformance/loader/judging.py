@@ -268,7 +268,7 @@ def before_the_fault(scenario: Scenario, trace: Trace) -> list[int]:
     kept: Iterable[int] = range(scenario.samples)
     if scenario.drop_last and plain is not None and not plain.failed:
         # Which samples are dropped is the loader's choice.
-        kept = sorted(plain.ranks[0].epochs[0].samples)
+        kept = sorted({*plain.ranks[0].epochs[0].samples})
     before = [sample for sample in kept if sample < failing]
     return before if failing not in kept else before[: len(before) // scenario.combined_batch * scenario.combined_batch]
 

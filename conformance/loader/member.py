@@ -215,9 +215,7 @@ _CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "far": _whole,
     "back": _whole,
     "head": lambda going: reading.read_heads(going.reader, going.task.epochs, going.epochs),
-    "unread": lambda going: None,
-    "forgotten": lambda going: None,
-    "refused": lambda going: None,
+    **dict.fromkeys(("unread", "forgotten", "refused"), lambda going: None),
     "untold": lambda going: reading.read_epochs(
         replace(going.reader, sets_epoch=False), going.task.epochs, going.epochs
     ),

@@ -36,7 +36,7 @@ def two(reader: Reader, epochs: Epochs, remarks: Remarks, place: int, words: fro
 
     `words`: whether the first one is paused before, by hand or by a limit at which a loop came to its end.
     """
-    older, more = _halted(reader, place, words) if place and words & HALTED else _some(reader, 0, place)
+    older, more = _as_asked(reader, place, words)
     newer = reader.begin(1)
     goes_on = reader.step(newer)
     # A rank that has come to its end before may say so again.
@@ -55,8 +55,7 @@ def shut(reader: Reader, loader: Any, epochs: Epochs, remarks: Remarks, place: i
 
     `words`: whether the iterator is paused before.
     """
-    is_halted = bool(words & HALTED)
-    going, more = (_halted(reader, place, words) if is_halted else _some(reader, 0, place)) if place else (None, False)
+    going, more = _as_asked(reader, place, words) if place else (None, False)
     if going is not None:
         epochs.append(going.epoch(left=True))
     calls.close(loader, times=2, names=("shutdown",))
@@ -151,6 +150,11 @@ def _some(reader: Reader, number: int, count: int) -> tuple[Pass, bool]:
     """A pass with this many steps read, and whether it has not ended before."""
     going = reader.begin(number)
     return going, reader.up_to(going, count)
+
+
+def _as_asked(reader: Reader, count: int, words: frozenset[str]) -> tuple[Pass, bool]:
+    """A pass with this many steps read, paused if it is to be, and whether it has not ended before."""
+    return _halted(reader, count, words) if count and words & HALTED else _some(reader, 0, count)
 
 
 def _halted(reader: Reader, count: int, words: frozenset[str]) -> tuple[Pass, bool]:

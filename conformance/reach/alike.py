@@ -31,7 +31,7 @@ def pairs_of(scenario: Scenario, runs: list[Run]) -> dict[str, list[Pair]]:
     A rank must not draw what another one draws in another epoch either.
     """
     return {
-        "ranks": [pair for run in runs for one, other in combinations(run.ranks, 2) for pair in _across(one, other)],
+        "ranks": [pair for run in runs for two in combinations(run.ranks, 2) for pair in _across(*two)],
         "epochs": [pair for run in runs for rank in run.ranks for pair in pairwise(rank.epochs)],
         "seeds": [
             (one.epochs[0], other.epochs[0])
@@ -42,9 +42,8 @@ def pairs_of(scenario: Scenario, runs: list[Run]) -> dict[str, list[Pair]]:
 
 
 def _across(one: RankRun, other: RankRun) -> Iterator[Pair]:
-    """Each epoch of a rank with the same one of another rank, and with all other ones."""
-    yield from zip(one.epochs, other.epochs, strict=True)
-    yield from ((here, there) for here, there in product(one.epochs, other.epochs) if here.number != there.number)
+    """Each epoch of a rank with each one of another rank."""
+    return product(one.epochs, other.epochs)
 
 
 def _common(pairs: list[Pair]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:

@@ -75,8 +75,8 @@ def a_few_workers(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             yield Scenario(9, 2, 2, shuffle=True, num_workers=2, epochs=2, seed=LARGEST_SEED, variant="workers")
         if claims.goes_by_set_epoch:
             # Seeds of workers that keep some bits of the epoch alone.
-            yield Scenario(2, num_workers=1, epochs=6, conduct="far", variant="again")
-            yield Scenario(2, num_workers=1, epochs=10, conduct="far", variant="again")
+            for epochs in (6, 10):
+                yield Scenario(2, num_workers=1, epochs=epochs, conduct="far", variant="again")
         if claims.ranks and "ranks" not in claims.without:
             yield Scenario(21, 3, 2, num_workers=3, details="fewer", variant="again")
         if claims.ranks == "explicit" and "ranks" not in claims.without:

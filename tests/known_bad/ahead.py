@@ -30,6 +30,7 @@ class Loading:
     """One epoch on its way: a thread reads it, and at most `room` steps wait for the consumer."""
 
     daemon = True  # a process that ends does not wait for it (ASYNC-8)
+    waits: float | None = None  # the seconds for which the end of the thread is waited for; None: as long as it takes
 
     def __init__(self, epoch: int, batches: Iterator[Any], room: int) -> None:
         self.epoch = epoch
@@ -78,7 +79,7 @@ class Loading:
         with self.changed:
             self.stopped = True
             self.changed.notify_all()
-        self.thread.join()
+        self.thread.join(self.waits)
 
 
 class Delivery(Iterator[Any]):

@@ -1,7 +1,6 @@
 """Loaders whose fault lies between two things of which each is right (round 23)."""
 
 from collections.abc import Iterator
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -9,23 +8,19 @@ import numpy as np
 from tests.known_bad.ahead import BadAhead
 from tests.known_bad.asynchronous import FAMILY, with_hook
 from tests.known_bad.correct import SHUFFLING, claim, mix
-from tests.known_bad.drawing import BadDrawing
+from tests.known_bad.drawing import BadDrawing, DrawsItsOwn
 from tests.known_bad.grouping import KnownBadChoosing
 from tests.known_bad.life import LIFE, SAMPLES, STREAM, BadColumns
 from tests.known_bad.pool import BadPool, Pool, Worker
 
 
-class DrawsWhatAnotherRankDrew(BadDrawing):
+class DrawsWhatAnotherRankDrew(DrawsItsOwn, BadDrawing):
     """A rank's seed is the epoch plus its number: rank 0 draws what rank 1 drew an epoch before. (No public report.)"""
 
     clause, smallest = "DRAW-4", "n3,w3,b1,keep,shuffle,e12,x20"
 
-    def shard(self, order: list[int]) -> list[int]:
-        shard, everything = super().shard(order), list(range(len(self.request.dataset)))
-        if not self.request.shuffle or not shard:
-            return shard
-        generator = Random(mix(self.request.seed, self.epoch + self.request.rank))
-        return generator.choices(everything, self.weights(everything), k=len(shard))
+    def own_seed(self) -> int:
+        return mix(self.request.seed, self.epoch + self.request.rank)
 
 
 class TellsEpochsByOneBit(BadPool):

@@ -35,9 +35,12 @@ class DrawsItsOwn(Drawing):
         shard = super().shard(order)
         if not self.request.shuffle or not shard:
             return shard
-        generator = Random(mix(self.request.seed, self.epoch, self.request.rank))
         everything = list(range(len(self.request.dataset)))
-        return generator.choices(everything, self.weights(everything), k=len(shard))
+        return Random(self.own_seed()).choices(everything, self.weights(everything), k=len(shard))
+
+    def own_seed(self) -> int:
+        """A number for seed, epoch and rank."""
+        return mix(self.request.seed, self.epoch, self.request.rank)
 
 
 class DrawsFromItsShard(Drawing):

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import torch
 
-from reference.dataloader2 import DataLoader2Iterator
 from tests.known_bad.ahead import BadAhead, Loading
 from tests.known_bad.asynchronous import FAMILY
 from tests.known_bad.asynchronous import PLAIN as AHEAD
@@ -15,7 +14,7 @@ from tests.known_bad.correct import ALL_DROP, DEVICE, SHUFFLING, KnownBad, claim
 from tests.known_bad.life import LIFE, SAMPLES, STREAM, BadColumns
 from tests.known_bad.loops_stopped import BadStoppedLoop
 from tests.known_bad.mixing import KnownBadMixing
-from tests.known_bad.pipelines import Pipelines
+from tests.known_bad.pipelines_paths import EndsQuietlyWhilePaused
 from tests.known_bad.pool import HOOKS, BadPool
 from tests.known_bad.resuming import STEADY, Resuming
 from tests.known_bad.trainers import Trainer
@@ -98,21 +97,16 @@ class TurnsEverySecondOrder(KnownBad):
 class StaysBehind(Loading):
     """A reading that was left, and whose read takes longer than anybody waits: its step is for the one after it."""
 
-    latest: ClassVar["StaysBehind | None"] = None
+    latest: ClassVar["StaysBehind"]
+    waits = 5.0
 
     def __init__(self, epoch: int, batches: Iterator[Any], room: int) -> None:
         StaysBehind.latest = self
         super().__init__(epoch, batches, room)
 
     def put(self, kind: str, value: Any = None) -> None:
-        late = self.stopped and kind == "batch" and StaysBehind.latest is not None
+        late = self.stopped and kind == "batch"
         super(StaysBehind, StaysBehind.latest if late else self).put(kind, value)
-
-    def stop(self) -> None:
-        with self.changed:
-            self.stopped = True
-            self.changed.notify_all()
-        self.thread.join(5)
 
 
 class WaitsFiveSecondsForAThread(BadAhead):
@@ -202,18 +196,9 @@ class SavesZeroesForNothing(BadStoppedLoop):
 
 # --- pipelines ------------------------------------------------------------------------------------------------------
 
-_next = DataLoader2Iterator.__next__
 
-
-def _paused_first(iterator: Any) -> Any:
-    if iterator.is_paused:
-        raise StopIteration
-    return _next(iterator)
-
-
-class LooksAtThePauseFirst(Pipelines):
+class LooksAtThePauseFirst(EndsQuietlyWhilePaused):
     """An iterator that is paused ends its loop, though the loader was shut down. (No public report.)"""
 
     clause, smallest = "PIPE-17", "n2,w1,b1,pipeline,shut@1,with=paused"
     related = ("PIPE-16",)
-    changes: ClassVar[dict[str, Any]] = {"dataloader2:DataLoader2Iterator.__next__": _paused_first}

@@ -15,7 +15,6 @@ _A_HASH = "other constants of a hash make other seeds, as good as these"
 _FREE = "how many tasks a worker has is read where the order is free alone"
 _A_DEATH = "any error may tell a death"
 _TORCH_SEEDS = "torch has seeded the worker as well"
-_UNKNOWN = "where no length can be known, a TypeError of any kind says so"
 _LENGTH = "a length is judged where workers leave the number of steps alone, and every way gives the same there"
 _PINS = "nothing is pinned where there is no accelerator"
 # By module and line: how the change begins ("" for all of the line), and why it is equivalent.
@@ -57,7 +56,7 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
         "both branches give the same where the padding is as long as the list",
     ),
     ("torch.utils.data.dataloader", 116): ("", "it shares out pipes of torch's, which no request has"),
-    ("torch.utils.data.dataloader", 1135): ("", "the first epoch sets it before anybody reads it"),
+    ("torch.utils.data.dataloader", 1135): ("", "the constructor sets it before anybody reads it"),
     ("torch.utils.data.dataloader", 1221): ("self._persistent_workers and", "daemons end with their process as well"),
     ("torch.utils.data.dataloader", 1477): ("", "both are equal at the end alone, where nothing more is waited for"),
     ("torch.utils.data.dataloader", 1559): ("", _FREE),
@@ -94,7 +93,7 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
     ("reference.loading.passes", 70): ("", "they end with the last reference to them; any error may tell a death"),
     ("reference.loading.processes", 39): ("self._watch(False) -> pass", _A_RACE),
     ("reference.loading.processes", 45): ("0 -> 1", "a worker that runs has an id"),
-    ("reference.loading.processes", 57): ("", "two times on a clock are never equal"),
+    ("reference.loading.processes", 57): ("", "where both are equal it looks once more, and waits for nothing"),
     ("reference.loading.processes", 91): ("", "a process that was killed is joined when the next one is started"),
     ("reference.loading.processes", 108): ("", _A_DEATH),
     ("reference.loading.processes", 111): ("", _A_DEATH),
@@ -124,11 +123,10 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
     ("reference.loading.worker", 35): ("6 -> 7", _A_HASH),
     ("reference.loading.worker", 39): ("", _TORCH_SEEDS),
     ("reference.loading.worker", 40): ("", _TORCH_SEEDS),
-    ("reference.rules.sampler", 106): ("", _NOT_ASKED),
+    ("reference.rules.sampler", 106): ("", "no request asks for factors beside a batch sampler"),
     ("reference.rules.arithmetic", 128): ("", "plans and refusals read it, and no loader"),
     ("reference.rules.sampler", 105): ("", "no request asks for drop_last beside a batch sampler"),
-    ("reference.loading.request", 184): ("1 -> 2", _UNKNOWN),
-    ("reference.rules.splitting", 117): ("", _UNKNOWN),
+    ("reference.loading.request", 184): ("1 -> 2", _LENGTH),
     ("reference.rules.splitting", 107): ("", _TOO_LONG),
     ("reference.rules.splitting", 108): ("", _TOO_LONG),
 }
