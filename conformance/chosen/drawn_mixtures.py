@@ -77,7 +77,9 @@ def _unusual(rule: str, claims: Claims) -> Iterator[ChosenScenario]:
     yield ChosenScenario(samples, "mixture", 1, batch_size, shuffle=shuffle, parts=2, details=rare)
     if not rule:
         yield ChosenScenario(samples, "mixture", 1, batch_size, shuffle=shuffle, parts=2, details="rarest")
-    yield ChosenScenario(1200, "mixture", 1, 8, shuffle=shuffle, parts=3, details=_told(rule, "unlike"))
+    for weighted in ("", "weighted"):
+        details = _told(rule, weighted, "unlike")
+        yield ChosenScenario(1200, "mixture", 1, 8, shuffle=shuffle, parts=3, details=details)
     for ranks, parts in ((2, 6), (2, 10), (1, MORE_THAN_A_BYTE)):
         yield ChosenScenario(3 * parts, "mixture", ranks, 2, shuffle=shuffle, parts=parts, details=rule)
     if shuffle:

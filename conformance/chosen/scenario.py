@@ -36,7 +36,7 @@ DETAILS = {
     "back": "the last epoch first",
     "all": "until all are exhausted",
     "weighted": "the later ones with more weight",
-    "unlike": "each larger than the one before",
+    "unlike": "the last one the smallest, each other larger than the one before",
     "rare": "the last one with a weight of 0.1 %",
     "rarest": "the last one with a weight of 0.01 %",
     "saved": "restarted from the state after two steps",
@@ -240,12 +240,12 @@ def has_own_epoch(scenario: ChosenScenario) -> bool:
 def sources_of(scenario: ChosenScenario) -> tuple[range, ...]:
     """The samples of each source, which lie one behind the other, as the shards of a stream do.
 
-    A rare one has few, so that who goes on to its end comes there; where they are unlike, the second has twice as many
-    as the first, and so on.
+    A rare one has few, so that who goes on to its end comes there. Unlike ones have 2, 3, ... and 1 shares: sorted by
+    size, either way, they have another order.
     """
-    rows = scenario.parts * (scenario.parts + 1) // 2
-    if "unlike" in scenario.words and scenario.samples >= rows:
-        ends = [at * (at + 1) // 2 * scenario.samples // rows for at in range(scenario.parts + 1)]
+    shares = [*range(2, scenario.parts + 1), 1]
+    if "unlike" in scenario.words and scenario.samples >= sum(shares):
+        ends = [sum(shares[:at]) * scenario.samples // sum(shares) for at in range(scenario.parts + 1)]
         return tuple(range(*bounds) for bounds in pairwise(ends))
     if not rarity_of(scenario):
         return shards_of(scenario)

@@ -138,7 +138,7 @@ def inputs_are_left_alone(scenario: DeviceScenario, claims: Claims, trace: Trace
     if not touched:
         return []
     why = "the step belongs to the loader, which may hand it to others"
-    return [Finding("touched", "the tensors of the step as they were", (f"{touched} changed them",), why)]
+    return [Finding("touched", "the tensors of the step as they were", (touched,), why)]
 
 
 @device("DEVICE-14", "inference", floor=10)

@@ -73,8 +73,11 @@ def _call(
                 raise
             # It may be of no use once the user's own module has failed.
             break
-        if not all(torch.equal(each, before) or request.synthetic for each, before in zip(given, kept, strict=True)):
-            remarks.append(("touched", f"call {number}"))
+        if not (request.synthetic or all(map(torch.equal, given, kept))):
+            remarks.append(("touched", f"call {number} changed them"))
+        elif any(each.requires_grad for each in given):
+            # It stays so, and numpy() and what is done in place raise from then on.
+            remarks.append(("touched", f"after call {number} they require a gradient"))
         values += [_value(f"output {number}.{at}", each) for at, each in enumerate(_tensors(results))]
         values.append(_weights(f"weights {number}", module))
         values += plain.call(number, ranks)

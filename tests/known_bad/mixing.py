@@ -307,7 +307,7 @@ class CountsAllSources(KnownBadMixing):
 class WeighsBySize(KnownBadMixing):
     """A source is drawn from by its weight times its size; of sources of one size nothing shows. (No public report.)"""
 
-    clause, smallest = "MIX-3", "n465,w1,b1,keep,mixture,g3,with=unlike"
+    clause, smallest = "MIX-3", "n547,w1,b1,keep,mixture,g3,with=unlike"
 
     def weights(self) -> tuple[float, ...]:
         sizes = map(len, self.request.sources)

@@ -171,6 +171,17 @@ class KeepsTheKeysOfTheFirst(BadColumns):
     report = "pyg-team/pytorch_geometric#10802"
 
 
+class WeighsTheLargestFirst(KnownBadMixing):
+    """The sources are sorted by their size, and the weights are not. (No public report.)"""
+
+    clause, smallest = "MIX-3", "n300,w1,b1,keep,mixture,g3,with=all+weighted+unlike"
+
+    def weights(self) -> tuple[float, ...]:
+        sizes = [-len(source) for source in self.request.sources]
+        largest_first = sorted(range(len(sizes)), key=sizes.__getitem__)
+        return tuple(self.request.weights[largest_first.index(source)] for source in range(len(sizes)))
+
+
 # --- training -------------------------------------------------------------------------------------------------------
 
 
@@ -192,6 +203,17 @@ class SavesZeroesForNothing(BadStoppedLoop):
         state = super().state()
         given = zip(self.weights, state["gradients"], strict=True)
         return {**state, "gradients": [torch.zeros_like(weight) if each is None else each for weight, each in given]}
+
+
+class NeedsAGradientOfItsInput(Trainer):
+    """Where gradients are accumulated, the caller's own tensor is made to require one. (No public report.)"""
+
+    clause, smallest = "DEVICE-12", "n2,w1,b1,g2,device"
+
+    def __call__(self, *tensors: torch.Tensor) -> Any:
+        if self.optimizer is not None and self.request.gradient_accumulation > 1:
+            tensors[0].requires_grad_()
+        return super().__call__(*tensors)
 
 
 # --- pipelines ------------------------------------------------------------------------------------------------------
