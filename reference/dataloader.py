@@ -32,7 +32,7 @@ from .enums import DataLoaderMode
 from .loading.collate import collate, convert
 from .loading.faults import Collating, Source
 from .loading.passes import Pass
-from .loading.processes import Workers
+from .loading.processes import EndingWithReader, Workers
 from .loading.request import count_own_steps, make_request, torch_arguments, warning
 from .loading.restarts import Counted, Position, counted_in, position_of, state_of
 from .loading.worker import NextEpoch, Starting
@@ -186,7 +186,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             twin.__dict__.update(
                 dataset=Source(self.dataset, self.collate_fn),
                 collate_fn=Collating(self.collate_fn),
-                worker_init_fn=Starting(self._worker_seed, self.worker_init_fn),
+                worker_init_fn=EndingWithReader(Starting(self._worker_seed, self.worker_init_fn)),
             )
         if twin.num_workers == 0:
             return super(DataLoader, twin)._get_iterator()

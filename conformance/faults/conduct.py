@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.faults import hooks, scenario
-from conformance.loader import generators, kinds
+from conformance.loader import endings, generators, kinds
 from conformance.loader.living import Life, state_of, state_taken
 from conformance.loader.member import Reading
 from conformance.loader.reading import Reader, read_epochs
 from conformance.processes import calls
 from conformance.processes.calls import Stopped
+from conformance.trial.words import count
 
 
 def _live_through(going: Reading, words: list[str]) -> None:
@@ -78,6 +79,21 @@ def _begin_many(going: Reading) -> None:
     kinds.watch_memory(reader, going.remarks, leaves_after=1, kind="", growth=kinds.OF_ORDERS)
 
 
+def _kill_the_reader(going: Reading) -> None:
+    """Let another process read some steps and be killed, and write down how many processes it leaves."""
+    assert going.watch is not None
+
+    def read() -> Any:
+        loader = going.load()
+        iterator = iter(loader)
+        return loader, iterator, [next(iterator) for _ in range(going.place)]
+
+    told = endings.left_by_a_killed_reader(read, going.watch.folder)
+    if told is not None:
+        left, started = told
+        going.remarks.append(("orphans", f"{left} of {count(started, 'child process')}" if left else ""))
+
+
 # Imported, so that a process that only reads knows what these conducts need.
 KNOWN = scenario
 CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
@@ -85,4 +101,4 @@ CONDUCTS: Mapping[str, Callable[[Reading], None]] = {
     "hooked": _read_hooked,
     "orders": _begin_many,
 }
-WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]] = {}
+WITHOUT_LOADER: Mapping[str, Callable[[Reading], None]] = {"killed": _kill_the_reader}

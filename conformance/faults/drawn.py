@@ -132,6 +132,28 @@ def skipped_on_ranks(claims: Claims, tier: Tier) -> Iterator[Scenario]:
                 yield simpler(plain, num_workers=1, fault="raise@2", shuffle=shuffle)
 
 
+def readers_killed(claims: Claims, tier: Tier) -> Iterator[Scenario]:
+    """The process that reads is killed between two steps, or at the end, where workers may live on.
+
+    Each worker has sent something by then: one that has just been started may not have been told what to look for.
+    """
+    # The smallest first: none of these is made smaller, as each orphan is waited for.
+    for style in styles(claims):
+        plain, few = Scenario(3, dataset=style, conduct="killed@1"), tier.name == "quick"
+        if most := _most_workers(claims, style):
+            yield simpler(plain, num_workers=1)
+            # A pipe is full, and nobody empties it any more.
+            yield simpler(plain, num_workers=1, kind="long")
+            if not few:
+                yield simpler(plain, num_workers=most, samples=12, conduct="killed@3")
+                yield simpler(plain, num_workers=most, conduct="killed@3", persistent_workers=may_persist(claims))
+        if claims.asynchronous:
+            yield simpler(plain, asynchronous=True)
+            if not few:
+                yield simpler(plain, asynchronous=True, kind="long")
+                yield simpler(plain, asynchronous=True, num_workers=min(1, most))
+
+
 def _each_death(claims: Claims, style: Style, most: int) -> Iterator[Scenario]:
     """The first, the middle and the last worker, in their first step and in a later one: each knows other pipes."""
     for workers, places in ((most, (0, 2, 5)), *([(3, (1,))] if most > 1 else [])):

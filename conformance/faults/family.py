@@ -51,5 +51,6 @@ FAMILIES = (
         within=within,
         few=few,
     ),
+    Family("killed", from_code, runs, drawn.readers_killed, may_fail=may_fail, within=within, few=few),
     Family("samples", from_code, runs, drawn_kinds.kinds_of_sample, may_fail=_may_fail, within=within, few=few),
 )

@@ -3,6 +3,7 @@
 from conformance.contract import Claims
 from conformance.faults.judges import fault_of
 from conformance.loader.conducts import FAULTS
+from conformance.loader.endings import UNTIL_ORPHANS_END
 from conformance.loader.judging import refuses_the_type
 from conformance.loader.kinds import OF_ORDERS, OF_SAMPLES
 from conformance.loader.scenario import Scenario
@@ -40,7 +41,7 @@ def no_thread_is_left(scenario: Scenario, claims: Claims, trace: Trace) -> Verdi
 
 def _nothing_left(scenario: Scenario, trace: Trace, topic: Topic, why: str) -> Verdict:
     (rank,) = trace.main.ranks
-    if not (scenario.fault or scenario.conduct) or (rank.failure and rank.failure.kind in ("hung", "died")):
+    if not scenario.is_troubled or (rank.failure and rank.failure.kind in ("hung", "died")):
         return None
     if scenario.raises_base and scenario.num_workers:
         # A worker that ends by itself does so while others start or send: what is left is another thing each time.
@@ -84,3 +85,17 @@ def memory_does_not_grow(scenario: Scenario, claims: Claims, trace: Trace) -> Ve
             "what an epoch needed is released after it",
         )
     ]
+
+
+@clause("LEAK-6", family="killed", dataset="any", applies=lambda claims: claims.workers or claims.asynchronous, floor=2)
+def no_process_outlives_its_reader(scenario: Scenario, claims: Claims, trace: Trace) -> Verdict:
+    """Where the process that reads is killed, those of its loader end."""
+    (rank,) = trace.main.ranks
+    if not any(about == "orphans" for about, _ in rank.remarks):
+        return None
+    told = rank.remark("orphans")
+    if not told:
+        return []
+    line = f"rank {rank.rank}: {UNTIL_ORPHANS_END:g} s after its process was killed, {told} left"
+    why = "what is killed can't end its workers: each must see by itself that nobody reads any more"
+    return [Finding("orphans", "no process of the loader lives on", (line,), why)]

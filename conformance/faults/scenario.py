@@ -29,6 +29,13 @@ CONDUCTS.update(
             details={"saved": "a state taken after each"},
             calm=True,
         ),
+        "killed": Conduct(
+            "the process that reads is killed after step {}",
+            "conformance.faults.conduct",
+            waits=2,
+            calm=True,
+            watched=True,
+        ),
         "lives": Conduct(
             "a whole epoch after these",
             "conformance.faults.conduct",

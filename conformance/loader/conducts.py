@@ -132,17 +132,17 @@ AGING_KINDS = ("aging",)
 FOREIGN = "foreign"
 # Samples one of which, in the middle of the epoch, is unlike those before it.
 ODD_KINDS = ("dtype", "narrow", "wide", "longer", "finer", "counted", "turned")
-# Samples of 1 MiB, which are not looked at: what is done with steps that are large.
-BIG_KINDS = ("big",)
+# Samples of 1 MiB, which are not looked at: what is done with steps that are large. Text fits into no tensor.
+BIG_KINDS = ("big", "long")
 
 
 @dataclass(frozen=True)
 class Conduct:
     """What a consumer does other than reading epoch after epoch and closing the loader: how it reads in a report.
 
-    `module` is the one that knows how it is done, in a rank's process; the loader's own conducts need none. `waits`:
-    the consumer waits for what a loader does meanwhile. `epochs` gives, for a number of epochs, those that are read.
-    `asks` gives, for a scenario, more fields of the request.
+    `module` is the one that knows how it is done, in a rank's process; the loader's own conducts need none. `waits`: 1
+    where the consumer waits for what a loader does meanwhile, 2 where it waits long. `epochs` gives, for a number of
+    epochs, those that are read. `asks` gives, for a scenario, more fields of the request.
     `when_synchronous`: it is done as well where a run is compared with one that does not read ahead. `details`: the
     words that say more, and how they read. `fails_in`: the word whose epoch a fault happens in, where each word is an
     epoch. `calm`: nothing is looked for that may be left behind. `watched`: each read is.
@@ -150,7 +150,7 @@ class Conduct:
 
     text: str
     module: str = ""
-    waits: bool = False
+    waits: int = 0
     epochs: Callable[[int], tuple[int, ...]] = lambda count: tuple(range(count))
     asks: Callable[[Any], Mapping[str, Any]] = lambda scenario: {}
     when_synchronous: bool = False
@@ -182,7 +182,7 @@ CONDUCTS: dict[str, Conduct] = {
     "far": Conduct("epochs far apart", epochs=_far, calm=True),
     "back": Conduct("the last epoch first", epochs=_backwards, calm=True),
     "head": Conduct("the first step of each epoch alone", calm=True),
-    "dawdle": Conduct("the first step held for longer than the time-out", waits=True, calm=True),
+    "dawdle": Conduct("the first step held for longer than the time-out", waits=1, calm=True),
     "untold": Conduct("set_epoch never called", when_synchronous=True, calm=True),
     "closed": Conduct("closed after step {} while its iterator is alive"),
 }

@@ -11,16 +11,19 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any
 
 from conformance.loader import patience
 from conformance.loader.interrupts import first, said
 from conformance.processes import alive
-from conformance.processes.descendants import adopt_orphans, children
+from conformance.processes.descendants import adopt_orphans, children, end_strays
 
 _UNTIL_READ, _UNTIL_ENDED = 8.0, 5.0  # seconds
+_UNTIL_STARTED = 30.0  # the same where workers may be new interpreters
+UNTIL_ORPHANS_END = 10.0
+"""The seconds in which a process ends whose reader was killed: torch's workers look for it every five."""
 
 
 def end_a_process(read: Callable[[], Any], folder: str) -> str | None:
@@ -46,6 +49,43 @@ def end_a_process(read: Callable[[], Any], folder: str) -> str | None:
         return f"it does not end within {_UNTIL_ENDED:g} s"
     code = os.waitstatus_to_exitcode(status)
     return f"it ends with {'exit code' if code > 0 else 'signal'} {abs(code)}" if code else ""
+
+
+def left_by_a_killed_reader(read: Callable[[], Any], folder: str) -> tuple[int, int] | None:
+    """Fork a process that reads, and kill it. How many processes it left, of how many; None if it could not read."""
+    before = children(os.getpid())
+    adopt_orphans(True)
+    alive.stage(_UNTIL_STARTED + UNTIL_ORPHANS_END)
+    try:
+        child = os.fork()
+        if child == 0:
+            _read_and_wait(read, folder)
+        _wait(child, _UNTIL_STARTED, until=lambda: said(folder, "read"))
+        has_read = said(folder, "read")
+        started = len(_others(before)) - 1
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        deadline = time.monotonic() + UNTIL_ORPHANS_END
+        while (left := len(_others(before))) and has_read and time.monotonic() < deadline:
+            select.select([], [], [], 0.01)
+        end_strays(before)
+    finally:
+        adopt_orphans(False)
+    return (left, started) if has_read else None
+
+
+def _others(known: Collection[int]) -> list[int]:
+    return [process for process in children(os.getpid()) if process not in known]
+
+
+def _read_and_wait(read: Callable[[], Any], folder: str) -> None:
+    try:
+        kept = read()
+        first(folder, "read")
+        while kept:
+            signal.pause()
+    finally:
+        os._exit(1)
 
 
 def _read_and_end(read: Callable[[], Any], folder: str) -> None:

@@ -109,6 +109,7 @@ _MAKERS: dict[str, Any] = {
     "nested": lambda i: {"a": (i, {"b": f"sample {i}"}), "c": Pair(i, i + 0.1)},
     "empty": lambda i: {"number": i, "dict": {}, "tuple": ()},
     "absent": lambda i: None,
+    "long": lambda i: "x" * 2**20,
     # What the first one lacks.
     "optional": lambda i: {"number": i, "extra": -i} if i else {"number": i},
 }

@@ -160,7 +160,7 @@ class Scenario:
         """How long a run may wait: 2 for a time-out or a death to be noticed, 1 for workers that come and go."""
         if self.is_slow or self.is_timed or self.fault.partition("@")[0] in DEADLY:
             return 2
-        return int(((self.is_troubled or self.saves) and self.num_workers > 0) or self.conducted.waits)
+        return self.conducted.waits or int((self.is_troubled or self.saves) and self.num_workers > 0)
 
     @property
     def is_timed(self) -> bool:

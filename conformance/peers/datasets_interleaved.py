@@ -32,6 +32,7 @@ claims: dict[str, Any] = dict(
 known_failures = {
     "WORK-9": {**torch_map.known_failures["WORK-9"], "case": "WORK-9-n2,w2,b1,keep,k1,workers"},
     "ERROR-3": torch_map.known_failures["ERROR-3"],
+    "LEAK-6": torch_map.known_failures["LEAK-6"],
     "ORDER-7": torch_map.known_failures["ORDER-7"],
 }
 

@@ -57,7 +57,18 @@ _CONDUCTS = {
     "interrupt": "be_interrupted",
 }
 # What no script does yet.
-_WITHOUT_SCRIPT = ("unread", "outlast", "refused", "forgotten", "closed", "lives", "hooked", "orders", "dawdle")
+_WITHOUT_SCRIPT = (
+    "unread",
+    "outlast",
+    "refused",
+    "forgotten",
+    "closed",
+    "lives",
+    "hooked",
+    "orders",
+    "dawdle",
+    "killed",
+)
 # What is counted, by the function that counts it and in words.
 COUNTED = {
     "LEAK-1": ("held_processes", "child processes are"),

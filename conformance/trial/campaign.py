@@ -130,6 +130,10 @@ class Campaign:
         if self.clauses:
             self.aside.begin(self._chosen, self._is_short)
 
+    def trace_of_long(self, scenario: Scenario) -> Trace | None:
+        """What came of a scenario that waits long, once it is known; None where it was not begun."""
+        return self.aside.trace_of_long(scenario)
+
     @cached_property
     def _found(self) -> list[Scenario]:
         return self.tried()

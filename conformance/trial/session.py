@@ -27,7 +27,7 @@ from conformance.trial.known import parse_known
 from conformance.trial.outcome import Outcome, Report
 from conformance.trial.progress import Shows, nothing
 from conformance.trial.refuted import Refuted, look
-from conformance.trial.replay import family_clauses, replay
+from conformance.trial.replay import family_clauses, replay, verdict_of
 from conformance.trial.result import Case, Result, joined
 from conformance.trial.tiers import TIERS, Tier
 from conformance.trial.tolerated import Tolerated
@@ -85,7 +85,7 @@ class Session:
             if self.origin.shape is not None and not self.invalid:
                 self.claims = self._assumed()
             self.refuted = Refuted(self.claims, self.claims)
-            self.tolerated = Tolerated(known, self._again)
+            self.tolerated = Tolerated(known, self._known_again)
             self.exit_code = EXIT_INVALID
             # The clause in whose judging the run came to its end before its time, if it did.
             self.ended_by = ""
@@ -241,6 +241,15 @@ class Session:
 
     def _again(self, clause: Clause, scenario: Scenario) -> tuple[Case | None, bool]:
         return replay(self.fleet, self.refuted.claims_for(clause.id), clause, scenario)
+
+    def _known_again(self, clause: Clause, scenario: Scenario) -> tuple[Case | None, bool]:
+        """A known failure: as it was seen, where it waits long and was begun with the run; else in new processes."""
+        trace = self._campaign(clause.family).trace_of_long(scenario)
+        if trace is not None and not trace.hung:
+            verdict, trace = verdict_of(self.fleet, self.refuted.claims_for(clause.id), clause, trace)
+            if verdict:
+                return Case(clause.id, scenario, verdict[0], trace), True
+        return self._again(clause, scenario)
 
     def _replayed(self, clause: Clause, blank: Outcome) -> Outcome:
         assert self.options.case is not None

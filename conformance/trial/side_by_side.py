@@ -38,6 +38,11 @@ class SideBySide:
             lanes = self._fleet.patient[:_STARTING] if starts_slowly else self._fleet.least_busy(len(long))
             self.begun = self._given(lanes, long)
 
+    def trace_of_long(self, scenario: Scenario) -> Trace | None:
+        """What was found out of one that waits long, once it is; None where it was not begun."""
+        shares = (share.result() for share in self.begun) if scenario.waits > 1 else ()
+        return next((traces[scenario] for traces in shares if scenario in traces), None)
+
     def each(
         self, scenarios: Sequence[Scenario], starts_slowly: bool
     ) -> Generator[tuple[Scenario, Trace | None], None, None]:

@@ -7,9 +7,15 @@ looks, every 5 seconds without a time-out, and with one when that has passed; he
 
 torch ends the workers in peace, through queues and locks that they share. A worker that died may have taken a lock
 with it, so after a death, or when one hangs, the others are killed without a word.
+
+When the process that reads is killed, its workers must end by themselves. torch's look for it between two steps, and
+wait forever for room in a pipe that nobody empties; here they are told.
 """
 
+import multiprocessing
+import os
 import sys
+import threading
 import weakref
 from collections.abc import Callable
 from multiprocessing.connection import wait
@@ -19,6 +25,7 @@ from typing import Any
 from torch.utils.data._utils import signal_handling
 from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter
 
+from ..ahead.orphans import ends_with_parent
 from .faults import death
 
 LOOK_AGAIN = 0.2  # seconds of silence after which it is asked whether the workers are alive
@@ -112,6 +119,24 @@ class Workers(_MultiProcessingDataLoaderIter):
         if not dead and not was_seen:
             return None
         return death([worker.exitcode for worker in dead])
+
+
+class EndingWithReader:
+    """What torch calls in a new worker in the place of the user's worker initialiser, before another such."""
+
+    def __init__(self, starting: Callable[[int], None]) -> None:
+        self.starting = starting
+        self.is_of_main_thread = threading.current_thread() is threading.main_thread()
+
+    def __call__(self, worker: int) -> None:
+        reader = multiprocessing.parent_process()
+        assert reader is not None
+        # LEAK-6
+        ends_with_parent(reader.sentinel, self.is_of_main_thread)
+        if not reader.is_alive():
+            # It was killed before anybody could tell.
+            os._exit(1)
+        self.starting(worker)
 
 
 class _Reading:

@@ -113,7 +113,7 @@ def test_a_command_that_is_mistyped_is_guessed(capsys: pytest.CaptureFixture[str
 def test_a_chapter_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     """One line for each of its clauses."""
     assert 0 == main(["explain", "LEAK"])
-    assert [f"LEAK-{number}" for number in range(1, 6)] == [
+    assert [f"LEAK-{number}" for number in range(1, 7)] == [
         line.split()[0] for line in capsys.readouterr().out.splitlines()
     ]
 

@@ -14,7 +14,7 @@ from tests.known_bad.pool import POOL, Pool, Skipping
 from tests.known_bad.resuming import STEADY, Resuming
 
 FREE = dict(datasets=("map", "iterable"))
-TROUBLE = ("life", "samples")
+TROUBLE = ("life", "samples", "killed")
 
 
 class InADictBesideNothing(Pool):

@@ -23,8 +23,9 @@ import torch
 
 from tests.known_bad.correct import Correct, claim, mix
 from tests.known_bad.pool import POOL, Pool, Worker, sendable
+from tests.known_bad.unusual_starting import end_with_reader
 
-TROUBLE = ("life", "samples")
+TROUBLE = ("life", "samples", "killed")
 READING: dict[str, Any] = dict(when_dropping="drop", when_keeping="uneven")
 WORKING: dict[str, Any] = dict(READING, workers=True)
 
@@ -80,6 +81,12 @@ def seeded_and_fetched(step: list[int]) -> bytes:
 _loaders: list[Any] = []
 
 
+def _begin(loader: "InProcesses") -> None:
+    """Make a process of an executor know the loader, and end with its reader (LEAK-6): it can write to itself."""
+    end_with_reader()
+    _loaders.append(loader)
+
+
 class InProcesses(InThreads):
     """Steps are read by whichever process of an executor is free, and draws depend on the step, not on the process."""
 
@@ -87,7 +94,7 @@ class InProcesses(InThreads):
         """Processes that know the loader, or a thread where there is to be none."""
         if not self.request.num_workers:
             return super().executor()
-        return ProcessPoolExecutor(self.request.num_workers, get_context("fork"), _loaders.append, (self,))
+        return ProcessPoolExecutor(self.request.num_workers, get_context("fork"), _begin, (self,))
 
     def order_for(self, executor: Executor, step: list[int]) -> "Future[Any]":
         """Have a step read."""

@@ -1,6 +1,9 @@
 """Correct loaders whose workers are new interpreters: torch's own, started by spawn and by a fork server."""
 
-from collections.abc import Iterator
+import os
+import threading
+from collections.abc import Callable, Iterator
+from multiprocessing import parent_process
 from typing import Any, ClassVar
 
 import torch
@@ -51,11 +54,35 @@ def as_they_are(samples: list[Any]) -> list[Any]:
     return samples
 
 
+def end_with_reader() -> None:
+    """End this process when the one that asked for it does, whoever has started it (LEAK-6): a fork server lives on."""
+    reader = parent_process()
+    assert reader is not None
+
+    def watch() -> None:
+        reader.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+class EndingWithReader:
+    """The user's worker initialiser, in a worker that ends with its reader."""
+
+    def __init__(self, initialiser: Callable[[int], Any] | None) -> None:
+        self.initialiser = initialiser
+
+    def __call__(self, worker: int) -> None:
+        end_with_reader()
+        if self.initialiser is not None:
+            self.initialiser(worker)
+
+
 class BySpawn(Correct):
     """torch's DataLoader, whose workers are spawned: each imports torch again."""
 
     claims: ClassVar[dict[str, Any]] = STARTING
-    families: ClassVar[tuple[str, ...]] = ("workers", "life", "samples")
+    families: ClassVar[tuple[str, ...]] = ("workers", "life", "samples", "killed")
     method = "spawn"
 
     def __init__(self, request: Any) -> None:
@@ -67,7 +94,7 @@ class BySpawn(Correct):
             batch_sampler=Steps(self),  # type: ignore[arg-type]
             num_workers=request.num_workers,
             collate_fn=request.collate_fn or as_they_are,
-            worker_init_fn=request.worker_init_fn,
+            worker_init_fn=EndingWithReader(request.worker_init_fn),
             generator=self.generator,
             timeout=request.timeout if request.num_workers else 0,
             persistent_workers=request.persistent_workers and request.num_workers > 0,

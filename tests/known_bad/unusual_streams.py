@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import DataLoader, IterableDataset
 
 from tests.known_bad.correct import Correct, claim
-from tests.known_bad.unusual_starting import as_they_are
+from tests.known_bad.unusual_starting import EndingWithReader, as_they_are
 
 COPIES = claim(
     {},
@@ -56,7 +56,7 @@ class CopiesAStream(Correct):
                     drop_last=asked.drop_last,
                     num_workers=asked.num_workers,
                     collate_fn=asked.collate_fn or as_they_are,
-                    worker_init_fn=asked.worker_init_fn,
+                    worker_init_fn=EndingWithReader(asked.worker_init_fn),
                     generator=generator,
                 )
             )

@@ -60,7 +60,7 @@ MODULES = {
 # Those that read a loader: the others (devices, launchers, pipelines) reach none of these modules alone.
 READING = (
     *("map", "refusals", "statistics", "workers", "iterable", "samples", "life", "resume", "async", "skipping"),
-    *("batches", "streams", "subsets", "mixtures", "left", "equal", "draws", "lives"),
+    *("batches", "streams", "subsets", "mixtures", "left", "equal", "draws", "lives", "killed"),
 )
 PATIENCE = 10.0
 
