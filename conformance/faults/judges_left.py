@@ -2,8 +2,8 @@
 
 from conformance.contract import Claims
 from conformance.faults.judges import fault_of
+from conformance.loader import patience
 from conformance.loader.conducts import FAULTS
-from conformance.loader.endings import UNTIL_ORPHANS_END
 from conformance.loader.judging import refuses_the_type
 from conformance.loader.kinds import OF_ORDERS, OF_SAMPLES
 from conformance.loader.scenario import Scenario
@@ -96,6 +96,6 @@ def no_process_outlives_its_reader(scenario: Scenario, claims: Claims, trace: Tr
     told = rank.remark("orphans")
     if not told:
         return []
-    line = f"rank {rank.rank}: {UNTIL_ORPHANS_END:g} s after its process was killed, {told} left"
+    line = f"rank {rank.rank}: {patience.ORPHANS_END:g} s after its process was killed, {told} left"
     why = "what is killed can't end its workers: each must see by itself that nobody reads any more"
     return [Finding("orphans", "no process of the loader lives on", (line,), why)]

@@ -21,9 +21,6 @@ from conformance.processes import alive
 from conformance.processes.descendants import adopt_orphans, children, end_strays
 
 _UNTIL_READ, _UNTIL_ENDED = 8.0, 5.0  # seconds
-_UNTIL_STARTED = 30.0  # the same where workers may be new interpreters
-UNTIL_ORPHANS_END = 10.0
-"""The seconds in which a process ends whose reader was killed: torch's workers look for it every five."""
 
 
 def end_a_process(read: Callable[[], Any], folder: str) -> str | None:
@@ -55,17 +52,17 @@ def left_by_a_killed_reader(read: Callable[[], Any], folder: str) -> tuple[int, 
     """Fork a process that reads, and kill it. How many processes it left, of how many; None if it could not read."""
     before = children(os.getpid())
     adopt_orphans(True)
-    alive.stage(_UNTIL_STARTED + UNTIL_ORPHANS_END)
+    alive.stage(patience.STARTED + patience.ORPHANS_END)
     try:
         child = os.fork()
         if child == 0:
             _read_and_wait(read, folder)
-        _wait(child, _UNTIL_STARTED, until=lambda: said(folder, "read"))
+        _wait(child, patience.STARTED, until=lambda: said(folder, "read"))
         has_read = said(folder, "read")
         started = len(_others(before)) - 1
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        deadline = time.monotonic() + UNTIL_ORPHANS_END
+        deadline = time.monotonic() + patience.ORPHANS_END
         while (left := len(_others(before))) and has_read and time.monotonic() < deadline:
             select.select([], [], [], 0.01)
         end_strays(before)

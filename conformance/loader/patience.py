@@ -7,9 +7,14 @@ SHORT_GRACE = 1.0  # the same after the first round: what is left then is looked
 A_SAMPLE = 0.001  # the seconds that a loader may take over one: who reads many of them is slow, and does not hang
 LONGEST = 8.0  # seconds that are waited for reads which must come: starting a process may take long
 
+STARTED = 30.0  # the same where workers may be new interpreters
+ORPHANS_END = 10.0  # seconds in which a process ends whose reader was killed: torch's workers look for it every five
+
 
 def patience_with(scenario: Scenario, usual: float) -> float:
     """The seconds that a run of a scenario may take, if one in which nothing special happens may take `usual`."""
+    if scenario.conduct.startswith("killed"):
+        return usual + STARTED + ORPHANS_END
     if scenario.conduct and scenario.asynchronous:
         return usual + 3 * (GRACE + LONGEST)
     if scenario.conduct in ("head", "orders"):

@@ -72,7 +72,7 @@ def test_a_script_tells_the_fault_from_its_mend(fault: Fault, tmp_path: Path, mo
 
 def test_every_clause_has_a_check() -> None:
     """No clause of loaders can be violated without a script, and no check of chapters 1 to 3 is without a clause."""
-    # A case of a model, a launch, a loop, a pipeline, of LEFT-1, of a life or of a killed reader has no script: `replay`
+    # A case of a model, a launch, a loop, a pipeline, of LEFT-1, of a life or a killed reader has no script: `replay`
     # shows it. So with a restart as another.
     without = ("device", "launch", "loop", "pipeline", "resume", "left", "lives", "killed")
     # What a hook was called for is seen in the suite's own log.
