@@ -16,6 +16,11 @@ _FREE = "how many tasks a worker has is read where the order is free alone"
 _A_DEATH = "any error may tell a death"
 _TORCH_SEEDS = "torch has seeded the worker as well"
 _LENGTH = "a length is judged where workers leave the number of steps alone, and every way gives the same there"
+_PLANS = "plans and refusals read it, and no loader"
+_HALF = (
+    "a death is noticed a fifth of a second later as well, but in the middle of a message: no scenario can aim there"
+)
+_ROWS = "no request has a dataset of tensors, or a step that is empty"
 _PINS = "nothing is pinned where there is no accelerator"
 # By module and line: how the change begins ("" for all of the line), and why it is equivalent.
 EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
@@ -42,7 +47,7 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
     ("torch.utils.data.dataloader", 1622): ("", "a second shutdown finds every worker ended and every queue closed"),
     ("torch.utils.data.dataloader", 1671): ("", "nobody asks for it once the workers are shut down"),
     ("torch.utils.data._utils.fetch", 29): ("raise", "an iterator that has ended ends again when it is asked again"),
-    ("torch.utils.data._utils.fetch", 37): ("True", "an iterator that has ended ends again when it is asked again"),
+    ("torch.utils.data._utils.fetch", 37): ("", "an iterator that has ended ends again when it is asked again"),
     ("torch.utils.data._utils.worker", 196): (
         "1492356589",
         _A_HASH,
@@ -57,7 +62,7 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
     ),
     ("torch.utils.data.dataloader", 116): ("", "it shares out pipes of torch's, which no request has"),
     ("torch.utils.data.dataloader", 1135): ("", "the constructor sets it before anybody reads it"),
-    ("torch.utils.data.dataloader", 1221): ("self._persistent_workers and", "daemons end with their process as well"),
+    ("torch.utils.data.dataloader", 1221): ("", "daemons end with their process as well"),
     ("torch.utils.data.dataloader", 1477): ("", "both are equal at the end alone, where nothing more is waited for"),
     ("torch.utils.data.dataloader", 1559): ("", _FREE),
     ("torch.utils.data.dataloader", 1564): ("", _FREE),
@@ -91,25 +96,26 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
     ("reference.loading.passes", 39): ("", _A_DEATH),
     ("reference.loading.passes", 48): ("", "behind an error an iterator may go on, as torch's does"),
     ("reference.loading.passes", 70): ("", "they end with the last reference to them; any error may tell a death"),
-    ("reference.loading.processes", 39): ("self._watch(False) -> pass", _A_RACE),
-    ("reference.loading.processes", 45): ("0 -> 1", "a worker that runs has an id"),
-    ("reference.loading.processes", 57): ("", "where both are equal it looks once more, and waits for nothing"),
-    ("reference.loading.processes", 91): ("", "a process that was killed is joined when the next one is started"),
-    ("reference.loading.processes", 108): ("", _A_DEATH),
-    ("reference.loading.processes", 111): ("", _A_DEATH),
-    ("reference.loading.processes", 62): (
+    ("reference.loading.processes", 46): ("self._watch(False) -> pass", _A_RACE),
+    ("reference.loading.processes", 52): ("0 -> 1", "a worker that runs has an id"),
+    ("reference.loading.processes", 64): ("", "where both are equal it looks once more, and waits for nothing"),
+    ("reference.loading.processes", 98): ("", "a process that was killed is joined when the next one is started"),
+    ("reference.loading.processes", 115): ("", _A_DEATH),
+    ("reference.loading.processes", 118): ("", _A_DEATH),
+    ("reference.loading.processes", 69): (
         "True",
         "a constructor that raised has started no workers",
     ),
-    ("reference.loading.processes", 75): ("", _A_RACE),
-    ("reference.loading.processes", 86): ("self._watch(False) -> pass", _A_RACE),
-    ("reference.loading.processes", 98): ("", "what asks workers that have died finds that out (WORK-14)"),
-    ("reference.loading.processes", 109): ("", _A_DEATH),
-    ("reference.loading.processes", 112): (
-        "not was_seen",
-        "whether an error speaks of time or of a death is its own matter",
-    ),
-    ("reference.loading.processes", 135): ("False -> True", _A_RACE),
+    ("reference.loading.processes", 82): ("", _A_RACE),
+    ("reference.loading.processes", 93): ("self._watch(False) -> pass", _A_RACE),
+    ("reference.loading.processes", 105): ("", "what asks workers that have died finds that out (WORK-14)"),
+    ("reference.loading.processes", 116): ("", _A_DEATH),
+    ("reference.loading.processes", 160): ("False -> True", _A_RACE),
+    ("reference.loading.processes", 40): ("", _HALF),
+    ("reference.loading.processes", 77): ("", "torch sets it again"),
+    ("reference.loading.processes", 91): ("", "workers that were killed are not alive either"),
+    ("reference.loading.processes", 119): ("", _A_DEATH),
+    ("reference.loading.processes", 153): ("", _HALF),
     ("reference.loading.request", 124): ("1 -> 2", _NOT_ASKED),
     ("reference.loading.request", 142): ("1 -> 2", "no request is without a batch size"),
     ("reference.loading.request", 159): ("", _NOT_ASKED),
@@ -124,11 +130,49 @@ EQUIVALENT: dict[tuple[str, int], tuple[str, str]] = {
     ("reference.loading.worker", 39): ("", _TORCH_SEEDS),
     ("reference.loading.worker", 40): ("", _TORCH_SEEDS),
     ("reference.rules.sampler", 106): ("", "no request asks for factors beside a batch sampler"),
-    ("reference.rules.arithmetic", 128): ("", "plans and refusals read it, and no loader"),
+    ("reference.rules.arithmetic", 128): ("", _PLANS),
     ("reference.rules.sampler", 105): ("", "no request asks for drop_last beside a batch sampler"),
-    ("reference.loading.request", 184): ("1 -> 2", _LENGTH),
+    ("reference.loading.request", 184): ("", _LENGTH),
     ("reference.rules.splitting", 107): ("", _TOO_LONG),
     ("reference.rules.splitting", 108): ("", _TOO_LONG),
+    ("torch.utils.data._utils.worker", 197): ("", _A_HASH),
+    ("torch.utils.data._utils.worker", 217): ("", _A_HASH),
+    ("torch.utils.data._utils.worker", 393): ("", "what was sent is kept until the next step is read"),
+    ("torch.utils.data.dataloader", 1146): ("", "what a worker is asked for is too short to fill a pipe"),
+    ("torch.utils.data.dataloader", 1231): ("", "each worker begins its epoch twice, before it reads anything"),
+    ("torch.utils.data.dataloader", 1235): ("", _PASSED_OVER),
+    ("torch.utils.data.dataloader", 1256): ("", _FREE),
+    ("torch.utils.data.dataloader", 1514): (
+        "",
+        "fewer steps are asked for ahead",
+    ),
+    ("torch.utils.data.dataloader", 1679): (
+        "",
+        "a worker that is not waited for gets a signal as well",
+    ),
+    ("torch.utils.data.dataloader", 292): ("", "nobody reads it where there are no workers"),
+    ("torch.utils.data.sampler", 148): ("", _NOT_ASKED),
+    ("torch.utils.data.distributed", 111): (
+        "self.seed + self.epoch -> self.seed - self.epoch",
+        "other orders, as good as these",
+    ),
+    ("reference.rules.arithmetic", 109): ("ranks - 1 -> ranks + 1", "no rank has a smaller share than the last one"),
+    ("reference.rules.arithmetic", 125): ("", _PLANS),
+    ("reference.rules.splitting", 52): ("", "no request says how long a stream is"),
+    ("reference.loading.passes", 58): ("", "they end with the last reference to them"),
+    ("reference.loading.passes", 43): ("", _A_DEATH),
+    ("reference.loading.request", 201): ("", _WARNS),
+    ("reference.loading.request", 208): ("", _WARNS),
+    ("reference.loading.request", 105): ("", "no request asks for replicas that share an input"),
+    ("reference.loading.request", 56): ("", "no request asks for samples in place of steps"),
+    ("reference.loading.worker", 36): ("2 -> 3", _A_HASH),
+    ("reference.loading.faults", 72): ("", "an error that can't be pickled may be told in words (ERROR-1)"),
+    ("reference.loading.faults", 135): ("", _ROWS),
+    ("reference.loading.faults", 188): ("", _ROWS),
+    ("reference.dataloader", 99): ("", "no clause speaks of the attributes of a loader"),
+    ("reference.dataloader", 164): ("", "an epoch that begins after a death may be an error (WORK-14)"),
+    ("reference.dataloader", 174): ("", _A_DEATH),
+    ("reference.dataloader", 208): ("", "no clause speaks of options that are set on a copy"),
 }
 
 
