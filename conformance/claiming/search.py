@@ -163,8 +163,8 @@ class Search:
             return Tried(claim, value, False, reason=f"not found out: {told}")
         if claim == "workers" and not self._has_read_elsewhere():
             return Tried(claim, value, False, reason="it was asked for workers, and read everything by itself")
-        more = {each: times - usual.exercised.get(each, 0) for each, times in look.exercised.items()}
-        cases = look.exercised.get(own, 0) if own else max(more.values(), default=0)
+        more = (times - usual.exercised.get(each, 0) for each, times in look.exercised.items())
+        cases = look.exercised.get(own, 0) if own else max(more, default=0)
         if cases <= 0 and value != getattr(Claims(), claim):
             return Tried(claim, value, False, reason="not found out: no case could have refuted it")
         return Tried(claim, value, True, max(0, cases))

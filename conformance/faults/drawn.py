@@ -151,7 +151,8 @@ def readers_killed(claims: Claims, tier: Tier) -> Iterator[Scenario]:
             yield simpler(plain, asynchronous=True)
             if not few:
                 yield simpler(plain, asynchronous=True, kind="long")
-                yield simpler(plain, asynchronous=True, num_workers=min(1, most))
+            if most and not few:
+                yield simpler(plain, asynchronous=True, num_workers=1)
 
 
 def _each_death(claims: Claims, style: Style, most: int) -> Iterator[Scenario]:
