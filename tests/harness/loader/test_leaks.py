@@ -15,26 +15,39 @@ from conformance.trace import RankRun
 
 # Its names hold no number, and it opens nothing: it is a child of this process, and yet not to be told from a stranger.
 _NEIGHBOUR = """
-import itertools, os, time
-print("here", flush=True)
-for letters in itertools.islice(itertools.product("abcdefghijklm", repeat=3), 2000):
-    os.mknod("/dev/shm/neighbour-" + "".join(letters))
-    time.sleep(0.005)
+import itertools, os, sys
+for letters in itertools.product("abcdefghijklm", repeat=3):
+    sys.stdin.readline()
+    os.mknod(sys.argv[1] + "".join(letters))
+    print("written", flush=True)
 """
 
 
 @pytest.fixture
-def neighbour() -> Iterator[None]:
-    """Another program of the machine, which writes file after file into /dev/shm."""
-    process = subprocess.Popen([sys.executable, "-c", _NEIGHBOUR], stdout=subprocess.PIPE)
-    try:
+def neighbour(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Another program of the machine, which writes one more file into /dev/shm before each look at what is held."""
+    # Tests in other processes have neighbours as well: this one's names are its own.
+    name = "neighbour-" + "".join("abcdefghij"[int(digit)] for digit in str(os.getpid())) + "-"
+    process = subprocess.Popen(
+        [sys.executable, "-c", _NEIGHBOUR, f"/dev/shm/{name}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    held = leaks.held
+
+    def after_a_file(temporary: str | None) -> leaks.Resources:
+        assert process.stdin is not None
         assert process.stdout is not None
-        process.stdout.readline()
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "written\n"
+        return held(temporary)
+
+    monkeypatch.setattr(leaks, "held", after_a_file)
+    try:
         yield
     finally:
         process.kill()
         process.communicate()
-        for path in Path("/dev/shm").glob("neighbour-*"):
+        for path in Path("/dev/shm").glob(name + "*"):
             path.unlink()
 
 
