@@ -19,6 +19,7 @@ from typing import IO, Any
 from conformance.contract import Implementation
 from conformance.launch import lines as launch_lines
 from conformance.launch import probe as launch_probe
+from conformance.loader import patience
 from conformance.processes import calls
 from conformance.processes.calls import Remarks, Stopped
 from conformance.processes.task import Task
@@ -29,7 +30,6 @@ _OPTIONS = ("--replicas", "1", "--instances=1", "-n", "1", "-h", "-m", "--")
 WORDS = ("a b", "$HOME", "${rank}", "", "--num-replicas", "*", *_OPTIONS)
 SAMPLES = 50  # of the epoch that instances load
 LONGEST = 120.0  # seconds that a launch may take
-_GONE = 10.0  # seconds in which what was killed must be gone
 _SIGNALS = {"term": signal.SIGTERM, "int": signal.SIGINT}
 _ASKS = ("fails", "killed", "lines")
 # What torch.distributed's launchers tell an instance, here the second of four.
@@ -105,7 +105,7 @@ def _launch(implementation: Implementation, task: Task, folder: Path, remarks: R
         left = _ended(process, folder)
         # All that wrote is gone, so both streams end.
         for reader in readers:
-            reader.join(_GONE)
+            reader.join(patience.JOB_ENDS)
         process.stdout.close()
         process.stderr.close()
     remarks += [("exit", str(code)), *(("left", what) for what in left)]
@@ -149,7 +149,9 @@ def _ended(process: "subprocess.Popen[bytes]", folder: Path) -> list[str]:
         process.wait()
     started = [(name, *which) for told in _read(folder, "started") for name, which in told.items()]
     running = [(name, pid) for name, pid, born in started if _runs(pid, born)]
-    launch_probe.wait_for(lambda: not any(_runs(pid, born) for _, pid, born in started), _GONE if running else 0)
+    launch_probe.wait_for(
+        lambda: not any(_runs(pid, born) for _, pid, born in started), patience.JOB_ENDS if running else 0
+    )
     left = [(name, pid) for name, pid, born in started if _runs(pid, born)]
     for _, pid in left:
         _kill(pid)

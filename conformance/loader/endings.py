@@ -52,13 +52,15 @@ def left_by_a_killed_reader(read: Callable[[], Any], folder: str) -> tuple[int, 
     """Fork a process that reads, and kill it. How many processes it left, of how many; None if it could not read."""
     before = children(os.getpid())
     adopt_orphans(True)
-    alive.stage(patience.STARTED + patience.ORPHANS_END)
+    # Reading has the patience of any run, with what workers are granted that are new interpreters.
+    alive.stage()
     try:
         child = os.fork()
         if child == 0:
             _read_and_wait(read, folder)
         _wait(child, patience.STARTED, until=lambda: said(folder, "read"))
         has_read = said(folder, "read")
+        alive.stage(patience.ORPHANS_END)
         started = len(_others(before)) - 1
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

@@ -8,6 +8,7 @@ A_SAMPLE = 0.001  # the seconds that a loader may take over one: who reads many 
 LONGEST = 8.0  # seconds that are waited for reads which must come: starting a process may take long
 
 STARTED = 30.0  # the same where workers may be new interpreters
+JOB_ENDS = 10.0  # seconds in which what a launcher has started is gone once it has ended
 ORPHANS_END = 10.0  # seconds in which a process ends whose reader was killed: torch's workers look for it every five
 
 

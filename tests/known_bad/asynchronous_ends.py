@@ -10,7 +10,8 @@ from typing import Any
 
 from tests.known_bad.ahead import BadAhead, Delivery, Loading
 from tests.known_bad.asynchronous import FAMILY, PLAIN
-from tests.known_bad.faults import SHORT, remove_segments_in_the_end
+from tests.known_bad.correct import SHORT
+from tests.known_bad.faults import remove_segments_in_the_end
 
 
 class LeavesItsThread(BadAhead):

@@ -7,7 +7,7 @@ import numpy as np
 
 from tests.known_bad.ahead import BadAhead
 from tests.known_bad.asynchronous import FAMILY, with_hook
-from tests.known_bad.correct import SHUFFLING, claim, mix
+from tests.known_bad.correct import SHORT, SHUFFLING, claim, mix
 from tests.known_bad.drawing import BadDrawing, DrawsItsOwn
 from tests.known_bad.grouping import KnownBadChoosing
 from tests.known_bad.life import LIFE, SAMPLES, STREAM, BadColumns
@@ -63,7 +63,7 @@ class NarrowsTheFloatOfAStepOfOne(BadColumns):
 class LeavesWhatNobodyAskedFor(BadAhead):
     """What was begun when the loader was made is ended by its epoch alone. (No public report.)"""
 
-    claims, families = with_hook("early_preload"), FAMILY
+    claims, families, grace = with_hook("early_preload"), FAMILY, SHORT
     clause, smallest = "ASYNC-8", "n2,w1,b1,keep,async,early,unread"
     is_used = False
 

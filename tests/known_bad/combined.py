@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from tests.known_bad.ahead import BadAhead, Delivery, Loading
 from tests.known_bad.asynchronous import PLAIN
-from tests.known_bad.correct import SHUFFLING, KnownBad, claim
+from tests.known_bad.correct import SHORT, SHUFFLING, KnownBad, claim
 from tests.known_bad.grouping import Choosing
 from tests.known_bad.resuming import STEADY, Resuming, Stopping
 
@@ -150,7 +150,8 @@ class ForgetsItsSamplerInARestart(Following):
 class LeavesItsStateOpen(Stopping):
     """What is left of an epoch is written to a file, whose descriptor stays open. (No public report.)"""
 
-    families, clause, smallest = ("life",), "LEAK-2", "n3,w1,b1,keep,shuffle,e2,lives,with=saved"
+    families, grace = ("life",), SHORT
+    clause, smallest = "LEAK-2", "n3,w1,b1,keep,shuffle,e2,lives,with=saved"
 
     def load_state_dict(self, state: Any) -> None:
         """Go on from there."""
@@ -224,7 +225,7 @@ class PlansWithoutDropLast(KnownBad):
 class KeepsLargeOrdersInAFile(KnownBad):
     """A large order lies in a file until the epoch is at its end, and one that is left has none. (No public report.)"""
 
-    claims, families = SHUFFLING, ("life",)
+    claims, families, grace = SHUFFLING, ("life",), SHORT
     clause, smallest = "LEAK-3", "n65537,w1,b1,keep,shuffle,leave@1"
 
     def __iter__(self) -> Iterator[Any]:

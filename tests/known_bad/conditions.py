@@ -205,7 +205,7 @@ class Lends(Delivery):
 class KeepsThePlacesOfABreak(BadAhead):
     """What was ready when an epoch was left keeps its places in a budget of 32 for good. (No public report.)"""
 
-    claims, families, patience = PLAIN, FAMILY, 2.0
+    claims, families, patience, awaits = PLAIN, FAMILY, 2.0, 1.0
     clause, smallest = "ASYNC-1", "n2,w1,b1,keep,async,look@0,with=breaks,synchronous"
 
     def __init__(self, request: Any) -> None:

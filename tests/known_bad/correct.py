@@ -168,6 +168,10 @@ class KnownBad(Correct):
     awaits: ClassVar[float] = 8.0
 
 
+# What is left is left on purpose, so that a short grace is enough; and by one conduct only, since it is waited for.
+SHORT = 0.2
+
+
 def what_can_be_read(fetch: Callable[[list[int]], list[Any]], step: list[int]) -> list[Any]:
     """The samples of a step without those that fail."""
     found: list[Any] = []

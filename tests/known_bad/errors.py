@@ -11,7 +11,8 @@ from typing import Any
 
 from tests.known_bad.ahead import BadAhead, Loading
 from tests.known_bad.asynchronous import FAMILY, PLAIN
-from tests.known_bad.faults import MAP, SHORT
+from tests.known_bad.correct import SHORT
+from tests.known_bad.faults import MAP
 from tests.known_bad.life import LIFE, STREAM
 from tests.known_bad.pool import HOOKS, BadPool, Skipping, Worker, say
 

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from tests.known_bad.correct import what_can_be_read
+from tests.known_bad.correct import SHORT, what_can_be_read
 from tests.known_bad.life import LIFE, SAMPLES, STREAM
 from tests.known_bad.pool import BadPool, Skipping, Worker
 
@@ -380,8 +380,6 @@ class SkipsTheRestOfTheStep(BadPool):
 
 # --- left behind ----------------------------------------------------------------------------------------------------
 
-# What is left is left on purpose, so that a short grace is enough; and by one conduct only, since it is waited for.
-SHORT = 0.2
 LEFT: list[Any] = []
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import IO, Any
 
-from tests.known_bad.correct import Correct
+from tests.known_bad.correct import SHORT, Correct
 from tests.known_bad.launching import Launcher, kill
 
 
@@ -110,6 +110,7 @@ class EachLoadsEverything(Launcher):
 class LeavesTheOthers(Launcher):
     """When an instance fails the launcher ends, and the others run on. (No public report.)"""
 
+    grace = SHORT
     clause, smallest = "LAUNCH-6", "n2,w2,b1,s7,launch,with=fails"
 
     def clean(self) -> None:
@@ -122,6 +123,7 @@ class LeavesTheOthers(Launcher):
 class KillsInstancesOnly(Launcher):
     """What the instances had started is left. (No public report.)"""
 
+    grace = SHORT
     clause, smallest = "LAUNCH-6", "n3,w3,b1,s1,launch,with=fails+child"
     related = ("LAUNCH-7",)
 
@@ -136,6 +138,7 @@ class KillsInstancesOnly(Launcher):
 class KillsGroupsOnly(Launcher):
     """A child that has left its instance's group is left behind. (No public report.)"""
 
+    grace = SHORT
     clause, smallest = "LAUNCH-6", "n2,w2,b1,launch,with=child+apart"
 
     def clean(self) -> None:
@@ -146,6 +149,7 @@ class KillsGroupsOnly(Launcher):
 class DiesOfASignal(Launcher):
     """A signal ends the launcher at once, and its instances run on. (No public report.)"""
 
+    grace = SHORT
     clause, smallest = "LAUNCH-7", "n2,w2,b1,launch,with=term+child"
 
     def stop(self, number: int, frame: Any) -> None:

@@ -31,7 +31,6 @@ class Launcher(KnownBad):
 
     claims: ClassVar[dict[str, Any]] = dict(launcher="settings", when_dropping="drop")
     families = ("launch",)
-    spawned = True
 
     @classmethod
     def load(cls, request: Any) -> Any:

@@ -4,6 +4,7 @@ import os
 import signal
 from multiprocessing.connection import Connection
 
+from tests.known_bad.correct import SHORT
 from tests.known_bad.pool import BadPool
 from tests.known_bad.workers import SEVERAL
 
@@ -13,7 +14,7 @@ KILLED = ("killed",)
 class WaitsToBeEnded(BadPool):
     """A worker that has sent everything waits until the rank ends it."""
 
-    claims, families = SEVERAL, KILLED
+    claims, families, grace = SEVERAL, KILLED, SHORT
     clause, smallest = "LEAK-6", "n3,w1,b1,keep,k1,killed@1"
     report = "pytorch/pytorch#5736"
 
@@ -25,7 +26,7 @@ class WaitsToBeEnded(BadPool):
 class HoldsItsOwnPipeOpen(BadPool):
     """A worker has the other end of its pipe too, so that it waits forever where that is full. (No public report.)"""
 
-    claims, families = SEVERAL, KILLED
+    claims, families, grace = SEVERAL, KILLED, SHORT
     clause, smallest = "LEAK-6", "n3,w1,b1,keep,k1,killed@1,kind=long"
 
     def work(self, plan: list[list[int]], number: int, line: Connection) -> None:

@@ -5,9 +5,12 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+import pytest
+
 from conformance.clauses import CLAUSES
 from conformance.loader import patience
-from conformance.processes.sources import source_of
+from conformance.processes.resolve import resolve
+from conformance.processes.sources import ForkedSource, Source, SpawnedSource, source_of
 from conformance.trace import Scenario
 from conformance.trial.campaign import Campaign
 from conformance.trial.outcome import Report
@@ -17,8 +20,7 @@ from tests.known_bad.correct import KnownBad
 
 def judged(loader: Any, tier: str = "gate", case: tuple[str, Scenario] | None = None) -> Report:
     """The report over a loader, of the families that it names, or of one case."""
-    spawned = getattr(loader, "spawned", False)
-    source, name = source_of(f"{loader.__module__}:{loader.__name__}" if spawned else loader)
+    source, name = _source(loader)
     if "device" in getattr(loader, "families", ()):
         # Here, and not in the processes of each of them: it imports what an optimizer of torch needs.
         import_module("conformance.device.models").warm_up()
@@ -28,6 +30,14 @@ def judged(loader: Any, tier: str = "gate", case: tuple[str, Scenario] | None = 
     grace, awaits = getattr(loader, "grace", patience.GRACE), getattr(loader, "awaits", patience.LONGEST)
     with _waiting(grace, awaits), Session(source, name, options) as session:
         return session.report() if case else session.report(clauses)
+
+
+def _source(loader: Any) -> tuple[Source, str]:
+    name = f"{loader.__module__}:{loader.__name__}"
+    if getattr(loader, "spawned", False):
+        return SpawnedSource(name), name
+    # Instances of a job import it by its name.
+    return (ForkedSource(resolve(name)), name) if hasattr(loader, "launch") else source_of(loader)
 
 
 def _families_of_its_chapters(loader: Any) -> tuple[str, ...]:
@@ -40,12 +50,17 @@ def _families_of_its_chapters(loader: Any) -> tuple[str, ...]:
 @contextmanager
 def _waiting(grace: float, awaits: float) -> Iterator[None]:
     """Wait so long for what a loader leaves behind or reads early, in this process and in those forked from it."""
-    before = patience.GRACE, patience.SHORT_GRACE, patience.LONGEST
-    patience.GRACE, patience.SHORT_GRACE, patience.LONGEST = grace, min(grace, patience.SHORT_GRACE), awaits
-    try:
+    changed = dict(
+        GRACE=grace,
+        SHORT_GRACE=min(grace, patience.SHORT_GRACE),
+        JOB_ENDS=min(2 * grace, patience.JOB_ENDS),
+        ORPHANS_END=min(2 * grace, patience.ORPHANS_END),
+        LONGEST=awaits,
+    )
+    with pytest.MonkeyPatch.context() as patched:
+        for name, seconds in changed.items():
+            patched.setattr(patience, name, seconds)
         yield
-    finally:
-        patience.GRACE, patience.SHORT_GRACE, patience.LONGEST = before
 
 
 def violated(report: Report) -> dict[str, str]:
