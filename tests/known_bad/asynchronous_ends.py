@@ -3,15 +3,13 @@
 import atexit
 import os
 import threading
-import time
-from pathlib import Path
 from signal import SIGKILL
 from typing import Any
 
 from tests.known_bad.ahead import BadAhead, Delivery, Loading
 from tests.known_bad.asynchronous import FAMILY, PLAIN
 from tests.known_bad.correct import SHORT
-from tests.known_bad.faults import remove_segments_in_the_end
+from tests.known_bad.faults import name_of_a_segment
 
 
 class LeavesItsThread(BadAhead):
@@ -167,8 +165,7 @@ class InASegment(Delivery):
 
     def __init__(self, loader: BadAhead, loading: Loading) -> None:
         super().__init__(loader, loading)
-        remove_segments_in_the_end(os.getpid())
-        self.path = Path(f"/dev/shm/known-bad-{os.getpid()}-{time.monotonic_ns()}")
+        self.path = name_of_a_segment()
         self.path.touch()
 
     def __next__(self) -> Any:

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -381,6 +380,8 @@ class SkipsTheRestOfTheStep(BadPool):
 # --- left behind ----------------------------------------------------------------------------------------------------
 
 LEFT: list[Any] = []
+# The process that judges: those that read are forked from it.
+_AT_HOME = os.getpid()
 
 
 class LeavesItsWorkers(BadPool):
@@ -498,26 +499,22 @@ class LeavesASegment(BadPool):
 
     def __init__(self, request: Any) -> None:
         super().__init__(request)
-        remove_segments_in_the_end(os.getpid())
-        self.path = Path(f"/dev/shm/known-bad-{os.getpid()}-{time.monotonic_ns()}")
+        self.path = name_of_a_segment()
         self.path.touch()
 
     def close(self) -> None:
         self.path.unlink(missing_ok=True)
 
 
-@cache
-def remove_segments_in_the_end(process: int) -> None:
-    """Leave nothing on the machine of whoever runs this museum: once this process is gone, another one sweeps up."""
-    reading, writing = os.pipe()
-    if os.fork() == 0:
-        os.setsid()
-        os.close(writing)
-        os.read(reading, 1)
-        for path in Path("/dev/shm").glob(f"known-bad-{process}-*"):
-            path.unlink()
-        os._exit(0)
-    os.close(reading)
+def name_of_a_segment() -> Path:
+    """A name that tells which process has made it, and below which one: that sweeps up when its loader is judged."""
+    return Path(f"/dev/shm/known-bad-{_AT_HOME}-{os.getpid()}-{time.monotonic_ns()}")
+
+
+def remove_segments() -> None:
+    """Leave nothing on the machine of whoever runs this museum."""
+    for path in Path("/dev/shm").glob(f"known-bad-{_AT_HOME}-*"):
+        path.unlink()
 
 
 class LeavesAThread(BadPool):

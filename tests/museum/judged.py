@@ -16,6 +16,7 @@ from conformance.trial.campaign import Campaign
 from conformance.trial.outcome import Report
 from conformance.trial.session import Options, Session
 from tests.known_bad.correct import KnownBad
+from tests.known_bad.faults import remove_segments
 
 
 def judged(loader: Any, tier: str = "gate", case: tuple[str, Scenario] | None = None) -> Report:
@@ -28,8 +29,11 @@ def judged(loader: Any, tier: str = "gate", case: tuple[str, Scenario] | None = 
     families = getattr(loader, "families", ()) or _families_of_its_chapters(loader)
     clauses = [clause for clause in CLAUSES.values() if not families or clause.family in families]
     grace, awaits = getattr(loader, "grace", patience.GRACE), getattr(loader, "awaits", patience.LONGEST)
-    with _waiting(grace, awaits), Session(source, name, options) as session:
-        return session.report() if case else session.report(clauses)
+    try:
+        with _waiting(grace, awaits), Session(source, name, options) as session:
+            return session.report() if case else session.report(clauses)
+    finally:
+        remove_segments()
 
 
 def _source(loader: Any) -> tuple[Source, str]:
