@@ -25,6 +25,10 @@ def _written_over(opened: Open, fact: Fact) -> None:
     opened.seen.facts["written_over"] = fact.get("steps", [])
 
 
+def _lacking(opened: Open, fact: Fact) -> None:
+    opened.seen.facts["lacking"] = fact.get("samples", 0)
+
+
 def _gathered(opened: Open, fact: Fact) -> None:
     known = opened.seen.facts.get("gathered", ())
     opened.seen.facts["gathered"] = sorted({*known, str(fact.get("how", ""))})
@@ -48,6 +52,7 @@ OF_AN_EPOCH: Mapping[str, Callable[[Open, Fact], None]] = {
     "stepped": _stepped,
     "cycled": _cycled,
     "written_over": _written_over,
+    "lacking": _lacking,
     "gathered": _gathered,
     "content": _content,
     "worker_died": _worker_died,

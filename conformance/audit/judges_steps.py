@@ -32,6 +32,7 @@ def judge(epoch: EpochView) -> Iterator[Finding]:
     yield from uneven.judge(epoch)
     yield from _length(epoch)
     yield from _sizes(epoch)
+    yield from _lacking(epoch)
     yield from _written_over(epoch)
     yield from _ends(epoch)
 
@@ -120,6 +121,14 @@ def _size(epoch: EpochView, rank: int, clause: str, sizes: dict[int, int], size:
     who = f" on {epoch.view.who(rank)}" if len(epoch.ranks) > 1 else ""
     text = f"batches of {size} were asked for{who}; {shown} came, {why}"
     return epoch.view.at_loader(clause, "sizes", text, epochs=(epoch.key,), worst=4)
+
+
+def _lacking(epoch: EpochView) -> Iterator[Finding]:
+    """Samples were drawn and asked of the dataset, and their batches have no rows for them."""
+    if lacking := sum(seen.facts.get("lacking", 0) for seen in epoch.ranks.values()):
+        of = sum(seen.rows for seen in epoch.ranks.values())
+        text = f"no row came for {lacking} of {samples(of)} that were drawn: does the collate function leave some out?"
+        yield epoch.at_loop("note", "lacking", text)
 
 
 def _ends(epoch: EpochView) -> Iterator[Finding]:

@@ -16,10 +16,11 @@ from conformance.records.crash import Place, ending, place_in, place_of
 from conformance.watch import facts
 from conformance.watch.cycling import is_cycled
 from conformance.watch.datasets import base_indices
-from conformance.watch.held import Kept
+from conformance.watch.held import Kept, tensors_of
 from conformance.watch.identity import ids_of
 from conformance.watch.keys import leave_keys
 from conformance.watch.lines import users_frame
+from conformance.watch.rows import Rows
 from conformance.watch.stepping import follow, scaled
 from conformance.watch.taps_checkpoint import checkpoints
 from conformance.watch.taps_join import is_joined
@@ -97,6 +98,7 @@ class Delivery:
         if self._held is not None:
             self._held.begin(self)
         self._kept = Kept()
+        self._rows = Rows()
         self._gathers: set[str] = set()
         self._stepped: list[int] = []
         self._scaled = False
@@ -119,8 +121,10 @@ class Delivery:
 
     def delivered(self, index: Any, worker: int | None, made: list[Any] | None, batch: Any = None) -> None:
         """A batch leaves torch's loader. `made` has who is in it, where this process made it."""
-        self._kept.came(self._came, batch)
         ids: Any = made if self._by_content else ids_of(index, self._below)
+        tensors = tensors_of(batch)
+        self._kept.came(self._came, tensors)
+        self._rows.came(0 if ids is None else len(ids), tensors)
         if self._held is not None:
             self._held.add(ids, worker)
         else:
@@ -172,6 +176,9 @@ class Delivery:
             if self._stepped:
                 told = {"loader": self.loader, "epoch": self.epoch, "at": self._stepped, "scaled": self._scaled or None}
                 watching().recorder.say("stepped", told)
+            if self._rows.lacking:
+                told = {"loader": self.loader, "epoch": self.epoch, "samples": self._rows.lacking}
+                watching().recorder.say("lacking", told)
             if self._kept.written_over:
                 told = {"loader": self.loader, "epoch": self.epoch, "steps": list(self._kept.written_over.items())}
                 watching().recorder.say("written_over", told)

@@ -34,9 +34,9 @@ class Kept:
         self.written_over: dict[int, int] = {}
         self._last: deque[_Tensor] = deque(maxlen=_BATCHES * _TENSORS)
 
-    def came(self, step: int, batch: Any) -> None:
-        """A batch is about to be the loop's: look at those before the latest one, and keep this one in mind."""
-        new = [_seen(step, tensor) for tensor in _tensors(batch)]
+    def came(self, step: int, tensors: list[Any]) -> None:
+        """A batch is about to be the loop's: look at those before the latest one, and keep its tensors in mind."""
+        new = [_seen(step, tensor) for tensor in tensors]
         under = [one for one in self._last if any(one.first < each.end and each.first < one.end for each in new)]
         # A loop that has the next batch already may have the one before the latest in a variable, and need it no more.
         one_memory = any(one.step == step - 1 for one in under)
@@ -53,7 +53,7 @@ class Kept:
         return tensor is not None and _digest(tensor) != one.digest
 
 
-def _tensors(batch: Any) -> list[Any]:
+def tensors_of(batch: Any) -> list[Any]:
     """The first tensors of a batch that lie in this machine's memory, one number behind the other."""
     import torch
 

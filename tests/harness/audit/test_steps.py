@@ -248,3 +248,18 @@ def test_batches_that_the_loop_still_had_are_told(tmp_path: Path) -> None:
     (finding,) = audited(tmp_path / "wrong").findings
     told_of = "step 2 was written into the memory of step 0, which the loop still had; so it went with 2 of 4 steps"
     assert ("WORK-16", told_of) == (finding.id, finding.sentence)
+
+
+def test_samples_that_have_no_row_are_told(tmp_path: Path) -> None:
+    """Over all ranks together; whether that is meant nobody knows."""
+    for rank in range(2):
+        at = start(
+            tmp_path, [whole(cut(range(rank, 16, 2), 4), how="")], length=16, rank=rank, world_size=2, close=False
+        )
+        at.say("lacking", {"loader": 0, "epoch": 0, "samples": 2})
+        at.end_of_epoch(0, 0, "whole")
+        at.close()
+    report = audited(tmp_path)
+    said = [note.sentence for group in report.groups for note in group.notes if note.key == "lacking"]
+    told = "no row came for 4 of 16 samples that were drawn: does the collate function leave some out?"
+    assert ([], [told]) == (found(report), said)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from conformance.watch.held import Kept
+from conformance.watch.held import Kept, tensors_of
 
 
 def own(step: int) -> torch.Tensor:
@@ -25,7 +25,7 @@ def read(batch_of: Callable[[int], Any], keeps: int, changes: bool = False) -> d
     kept, had = Kept(), list[Any]()
     for step in range(6):
         batch = batch_of(step)
-        kept.came(step, batch)
+        kept.came(step, tensors_of(batch))
         had = [*had, batch][-keeps:]
         if changes:
             batch.add_(1)
