@@ -130,7 +130,7 @@ class _Reader:
         group = self._summary.groups.setdefault(key, Group())
         # Of a loader that a library makes out of the user's, what it was made to.
         if self._file.rank not in group.loaders or (not line.epochs and "rebuilt_from" in fact):
-            group.loaders[self._file.rank] = {**_plain(fact), "overlap": self._shared(fact)}
+            group.loaders[self._file.rank] = {**_plain(fact), "overlap": self._shared(key, fact)}
         elif any(group.loaders[self._file.rank].get(name) != fact.get(name) for name in _WHICH):
             group.loaders[self._file.rank]["other_dataset"] = True
         line.last, line.used = fact, False
@@ -147,13 +147,15 @@ class _Reader:
             self._groups[key] = _OneLine()
         return key
 
-    def _shared(self, fact: dict[str, Any]) -> list[list[Any]]:
+    def _shared(self, key: GroupKey, fact: dict[str, Any]) -> list[list[Any]]:
         """What its subset shares with other loaders': which loader, how many samples, whether all, and some of them."""
-        return [
-            [*self._loaders[one["loader"]][0], one.get("shared"), one.get("same"), one.get("some")]
-            for one in fact.get("overlap") or ()
-            if one.get("loader") in self._loaders
-        ]
+        shared = {}
+        for one in fact.get("overlap") or ():
+            other = self._loaders.get(one.get("loader"), (key,))[0]
+            # A library makes another loader of the user's, and both are one.
+            if other != key:
+                shared[other] = [*other, one.get("shared"), one.get("same"), one.get("some")]
+        return list(shared.values())
 
     def _epoch(self, fact: dict[str, Any]) -> None:
         self.epochs += 1

@@ -29,7 +29,7 @@ def judge_view(view: View) -> Iterator[Finding]:
     others = [other for other in view.all_loaders() if _trains_on_the_same(view, other)]
     if len({key[0] for key in view.group.epochs}) < 2:
         # A dataset that was made again is one with equal contents, of which both are a part.
-        yield from _within_a_start(view, [other for other in others if _is_part(view) and _is_part(other)])
+        yield from _within_a_start(view, others)
     else:
         dataset = view.facts.get("dataset")
         yield from _over_starts(view, [other for other in others if other.facts.get("dataset") == dataset])
@@ -40,19 +40,20 @@ def _within_a_start(view: View, others: list[View]) -> Iterator[Finding]:
     first = min(epochs_of(view), key=_begun)
     trained = {each.key: [one for one in _trained(each) if _begun(one) < _begun(first)] for each in others}
     shared = {key: first.epoch.counts.in_both(merged(one.epoch.counts for one in trained[key])) for key in trained}
-    before = [each for each in others if trained[each.key]]
-    last = max(before, key=lambda each: max(map(_begun, trained[each.key])), default=None)
+    before = sorted(
+        (each for each in others if trained[each.key]), key=lambda each: max(map(_begun, trained[each.key]))
+    )
     many = different(first.epoch.counts.histogram())
-    # It may be held out from a model of several, or be one of rounds that train on what they choose. Who evaluates by
-    # samples that are all trained on means to.
-    if (
-        last is None
-        or view.is_made_again
-        or not all(shared[each.key] for each in before)
-        or len(shared[last.key]) == many
-    ):
+    if not before or view.is_made_again or view.shares_indices(before[-1]):
         return
-    if not view.shares_indices(last):
+    last = before[-1]
+    if len(shared[last.key]) == many:
+        # Who evaluates by samples that are all trained on may mean to.
+        if last.expected != many:
+            text = f"all {samples(many)} that are evaluated here are trained on, at line {last.line}"
+            yield view.at_loader("note", "all-trained-on", text)
+    # It may be held out from a model of several, or be one of rounds that train on what they choose.
+    elif _is_part(view) and _is_part(last) and all(shared[each.key] for each in before if _is_part(each)):
         text = f"of {samples(many)} that are evaluated here {len(shared[last.key]):,} were trained on before"
         text += f", at line {last.line} ({_some(shared[last.key])})"
         yield view.at_loader("SPLIT", "other-split", text, advice=_ADVICE, worst=8)

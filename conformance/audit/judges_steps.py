@@ -248,18 +248,34 @@ def _overlap(view: View) -> Iterator[Finding]:
         them = View((file, line, number), other, view.summary, view.same)
         if (file, line) != view.key[:2] and view.is_of_another_fold(them):
             continue
+        if view.key < them.key and them.lists(view):
+            continue  # it is told there
         names = in_both(view, them)
         by, some, shared = (by_field(view), names[:3], len(names)) if names else ("", some or [], shared)
         which = ", ".join(map(str, some)) + (", ..." if shared > len(some) else "")
         where = f"that of line {line}" if (file, line) != view.key[:2] else "an earlier one of this line"
         text = f"{samples(shared)}{by} are in this loader and in {where}: {which}"
-        if same or view.evaluates == them.evaluates or looked_at(view) or looked_at(them):
+        is_no_split = same or view.evaluates == them.evaluates or looked_at(view) or looked_at(them)
+        if is_no_split or _is_meant(*((view, them) if view.evaluates else (them, view)), shared):
             yield view.at_loader("note", "overlap", text)
         else:
             advice = "split the indices once, into parts that have none in common"
             yield view.at_loader(
                 "SPLIT", "overlap", f"{text}; one is trained on, the other evaluates", advice=advice, worst=8
             )
+
+
+def _is_meant(evaluates: View, trains: View, shared: int) -> bool:
+    """Whether all of an evaluation is trained on, and another one has none of that: it asks how well it was learnt."""
+    held_out = (
+        other.evaluates
+        and other.group.epochs
+        and not other.is_of_another_fold(evaluates)
+        and not other.shares_indices(trains)
+        and not looked_at(other)
+        for other in evaluates.all_loaders()
+    )
+    return shared == evaluates.expected and any(held_out)
 
 
 def _names(view: View) -> str:

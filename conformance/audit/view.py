@@ -144,8 +144,11 @@ class View:
 
     def shares_indices(self, other: "View") -> bool:
         """Whether their subsets are known to overlap, as both were there at a time; that is told by itself."""
-        pairs = ((self, other.key), (other, self.key))
-        return any((*key,) == tuple(one[:3]) for each, key in pairs for one in each.facts.get("overlap") or ())
+        return self.lists(other) or other.lists(self)
+
+    def lists(self, other: "View") -> bool:
+        """Whether its own facts say that it shares samples with the other one."""
+        return any(other.key == tuple(one[:3]) for one in self.facts.get("overlap") or ())
 
     @property
     def evaluates(self) -> bool:

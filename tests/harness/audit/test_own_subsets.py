@@ -81,3 +81,34 @@ def test_the_loaders_of_two_folds_may_share_samples(tmp_path: Path, loader: int,
         recorder.end_of_epoch(at, epoch, "whole")
     recorder.close()
     assert [("SPLIT", "overlap")] * accused == found(audited(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("shared", "held_out", "accused"),
+    [
+        pytest.param(6, True, False, id="how-well-it-was-learnt"),
+        pytest.param(6, False, True, id="nothing-is-held-out"),
+        pytest.param(5, True, True, id="a-part-of-it"),
+    ],
+)
+def test_what_is_trained_on_may_be_evaluated_beside_what_is_held_out(
+    tmp_path: Path, shared: int, held_out: bool, accused: bool
+) -> None:
+    """A share of the training samples, as a whole; a part of an evaluation is a leak. Told once, by either loader."""
+    recorder = Recorder(tmp_path)
+    recorder.hello({"rank": 0, "world_size": 1})
+    parts = [*range(12)], [*range(12 - shared, 18 - shared)], [*range(18, 24)]
+    for at, part in enumerate(parts[: 2 + held_out]):
+        both = [{"loader": 1 - at, "shared": shared, "same": False, "some": [0]}] * (at == 1)
+        facts = {"length": LENGTH, "dataset": 0, "subset": len(part), "subset_print": str(at), "batch_size": 4}
+        recorder.loader({**LINE, **facts, "line": 9 + at, "overlap": both})
+        if at == 1:  # the first one is made anew by a library
+            recorder.loader({**LINE, **facts, "line": 9, "rebuilt_from": 0, "overlap": [{**both[0], "loader": 1}]})
+    for at, part in enumerate(parts[: 2 + held_out]):
+        number = at + (at > 1)
+        epoch = recorder.epoch(number, {**LOOP, "no_grad": at > 0})
+        for step in cut(part, 4):
+            recorder.batch(number, epoch, step)
+        recorder.end_of_epoch(number, epoch, "whole")
+    recorder.close()
+    assert [("SPLIT", "overlap")] * accused == found(audited(tmp_path))

@@ -154,3 +154,13 @@ def test_who_evaluates_what_its_model_has_not_seen_is_right(tmp_path: Path, read
 def test_equal_datasets_are_the_same_where_both_are_split(tmp_path: Path) -> None:
     """Two whole datasets with one print may hold other samples, as those that are made at random."""
     assert [] == in_turn(tmp_path, (9, ALL[:28], True), (11, ALL[24:32], False), subset=False)
+
+
+def test_an_evaluation_of_what_is_trained_on_is_told(tmp_path: Path) -> None:
+    """All of it, at a line that trains on more; whether that is meant nobody knows."""
+    for name, split in (("part", (ALL, ALL[:8])), ("apart", FIRST), ("whole", (ALL, ALL))):
+        life(tmp_path / name, split)
+    verdict = audited(tmp_path / "part")
+    said = [note.sentence for group in verdict.groups for note in group.notes if note.key == "all-trained-on"]
+    assert ([], ["all 8 samples that are evaluated here are trained on, at line 9"]) == (found(verdict), said)
+    assert not any("all-trained-on" in told(audited(tmp_path / name)) for name in ("apart", "whole"))
