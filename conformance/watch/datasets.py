@@ -41,11 +41,12 @@ def base_indices(dataset: Any) -> Indices | None:
 
 def parts_of(dataset: Any) -> list[int] | None:
     """Where each part of torch's ConcatDataset ends; None if it is none, or has too many to tell."""
-    ends = getattr(dataset, "cumulative_sizes", None) if _is_concat(dataset) else None
+    ends = getattr(dataset, "cumulative_sizes", None) if is_concat(dataset) else None
     return [int(end) for end in ends] if isinstance(ends, list) and len(ends) <= _MOST_PARTS else None
 
 
-def _is_concat(dataset: Any) -> bool:
+def is_concat(dataset: Any) -> bool:
+    """Whether it joins others, as torch's ConcatDataset does."""
     return any(each.__name__ == "ConcatDataset" for each in type(dataset).__mro__)
 
 

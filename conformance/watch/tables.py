@@ -8,20 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from conformance.watch.datasets import Indices, base_indices, base_of
+from conformance.watch.datasets import Indices
 
 
 def rows_of(dataset: Any) -> Indices | None:
     """Where each row of a dataset lies, as a number; None if it is none of Hugging Face's, or doesn't show it."""
-    table = base_of(dataset)
-    if not any(each.__module__ == "datasets.arrow_dataset" for each in type(table).__mro__):
+    if not any(each.__module__ == "datasets.arrow_dataset" for each in type(dataset).__mro__):
         return None
     try:
-        rows = _rows(table)
+        return _rows(dataset)
     except Exception:  # not the library's own interface: another version has it elsewhere, and then nothing is told
         return None
-    below = base_indices(dataset)
-    return rows if rows is None or below is None else rows[below]
 
 
 def _rows(table: Any) -> Indices | None:

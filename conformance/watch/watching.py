@@ -42,7 +42,7 @@ class Watching:
         self._held: deque[Any] = deque(maxlen=_HELD)
         self._count = itertools.count()
         self._firsts: dict[int, dict[str, Any]] = {}  # of each dataset: the loader that the user made of it last
-        self._subsets = overlaps.Subsets()
+        self._subsets = overlaps.Subsets(self._dataset)
 
     def hello(self) -> None:
         """Say who this process is, if that has changed: a process group is often made after the loader."""
@@ -64,7 +64,7 @@ class Watching:
             return known[1]
         self.hello()
         made = loader.__dict__.get("_loaderspec_made") or facts.made(loader, frame)
-        dataset = self._dataset(loader)
+        dataset = self._dataset(base_of(loader.dataset))
         origin = self._firsts.get(dataset)
         if made["made_by"] and origin is not None:
             # A library has made another loader of the user's: the line is where the user made it.
@@ -75,7 +75,7 @@ class Watching:
         by_content = told["kind"] == "iterable" or made["dispatched"]
         told["ids"] = "named" if self.options.named else "content" if by_content else "index"
         told["named"], told["hash"] = self.options.named, HASH
-        number = self.recorder.loader({**told, **self._subsets.of(loader, dataset, len(self._lines))})
+        number = self.recorder.loader({**told, **self._subsets.of(loader, len(self._lines))})
         self._lines.append((made["file"], made["line"]))
         self._numbers[id(loader)] = (weakref.ref(loader), number)
         loader.__dict__["_loaderspec_made"] = made
@@ -91,8 +91,7 @@ class Watching:
         """Whether this process has seen enough, now that it wants another batch of this loader."""
         return self.stopping.due(self._batches[self._lines[loader]], self._batches.total)
 
-    def _dataset(self, loader: Any) -> int:
-        base = base_of(loader.dataset)
+    def _dataset(self, base: Any) -> int:
         known = self._datasets.get(id(base))
         if known is not None and known[0]() is base:
             return known[1]

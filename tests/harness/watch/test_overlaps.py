@@ -1,11 +1,12 @@
-"""Two of Hugging Face's datasets that hold some rows in common are known to, whatever was made of them."""
+"""Loaders whose datasets hold some samples in common are known to: rows of a table, and what is joined."""
 
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from torch.utils.data import DataLoader, Subset, TensorDataset
+import torch
+from torch.utils.data import ConcatDataset, DataLoader, Subset, TensorDataset
 
 from conformance.watch.overlaps import Subsets
 from conformance.watch.tables import rows_of
@@ -47,20 +48,20 @@ Table.__module__ = "datasets.arrow_dataset"
 
 def told(*datasets: Any) -> list[tuple[int, int, bool, list[int]]]:
     """What the last loader shares with those before it: which, how many, whether all, and some of its indices."""
-    known = Subsets()
+    numbers: dict[int, int] = {}
+    known = Subsets(lambda base: numbers.setdefault(id(base), len(numbers)))
     loaders = [DataLoader(dataset) for dataset in datasets]
-    shared = [known.of(loader, number, number).get("overlap", []) for number, loader in enumerate(loaders)][-1]
+    shared = [known.of(loader, number).get("overlap", []) for number, loader in enumerate(loaders)][-1]
     return [(one["loader"], one["shared"], one["same"], one["some"]) for one in shared]
 
 
 def test_rows_are_known_by_where_they_lie() -> None:
-    """In a part of a table, in one of several, in a list of rows, and in torch's subset of one."""
+    """In a part of a table, and in a list of rows."""
     whole = rows_of(Table(Chunk(1000, 0, 100)))
     assert whole is not None
     for table, expected in (
         (Table(Chunk(1000, 90, 10)), range(90, 100)),
         (Table(Chunk(1000, 0, 100), listed=[5, 3]), [5, 3]),
-        (Subset(Table(Chunk(1000, 90, 10)), [1, 0]), [91, 90]),  # type: ignore[arg-type]
     ):
         found = rows_of(table)
         assert found is not None
@@ -80,6 +81,21 @@ def test_loaders_of_one_memory_share_what_both_have() -> None:
     assert [(0, 5, False, [0, 1, 2])] == told(train, Table(Chunk(1000, 75, 25)))
     assert [(1, 80, True, [0, 1, 2])] == told(other, train, train)
     assert [] == told(train, other)
+
+
+def test_what_is_joined_shares_what_its_parts_have() -> None:
+    """A whole dataset that is one of them, a part of one, and rows; two loaders of one whole dataset are no split."""
+    one, other = TensorDataset(torch.zeros(8)), TensorDataset(torch.zeros(6))
+    joined = ConcatDataset([one, other])
+    assert [(0, 6, False, [0, 1, 2])] == told(joined, other)
+    assert [(0, 6, False, [8, 9, 10])] == told(other, joined)
+    assert [(0, 2, False, [5, 3])] == [(*each[:3], each[3][::-1]) for each in told(joined, Subset(one, [5, 3]))]
+    assert [(0, 2, False, [7, 8])] == told(Subset(joined, [7, 8]), Subset(joined, [8, 7, 2]))
+    table = Table(Chunk(1000, 0, 8))
+    assert [(0, 2, False, [0, 1])] == told(ConcatDataset([table, one]), Table(Chunk(1000, 6, 2)))
+    assert [] == told(one, one)
+    assert [] == told(one, Subset(one, [1]))
+    assert [] == told(ConcatDataset([one]), other)
 
 
 def test_datasets_as_they_are_share_rows() -> None:
