@@ -67,12 +67,17 @@ class Subsets:
     def _samples(self, dataset: Any) -> Indices | None:
         """A number for each sample in its order, one wherever it is found; None if somebody does not say how many."""
         base, listed = base_of(dataset), base_indices(dataset)
-        if is_concat(base):
+        many = length(base)
+        # A part of a dataset of any length is numbered; what is joined, and rows, are numbered whole.
+        if many is None or many > _ROOM:
+            return None
+        if many <= _LONGEST and is_concat(base):
             parts = [self._samples(each) for each in base.datasets]
             known = [each for each in parts if each is not None]
             samples = np.concatenate(known) if known and len(known) == len(parts) else None
-        elif (samples := rows_of(base)) is None and (many := length(base)) is not None and many <= _ROOM:
-            samples = -1 - self._number_of(base) * _ROOM - np.arange(many)
+        elif many > _LONGEST or (samples := rows_of(base)) is None:
+            places = np.arange(many) if listed is None else listed
+            return -1 - self._number_of(base) * _ROOM - places
         return samples if samples is None or listed is None else samples[listed]
 
 

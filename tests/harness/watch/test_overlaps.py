@@ -62,6 +62,8 @@ def test_rows_are_known_by_where_they_lie() -> None:
     for table, expected in (
         (Table(Chunk(1000, 90, 10)), range(90, 100)),
         (Table(Chunk(1000, 0, 100), listed=[5, 3]), [5, 3]),
+        (Table(Chunk(1000, 90, 2), Chunk(7, 0, 0), Chunk(1000, 3, 3)), [90, 91, 3, 4, 5]),
+        (Table(Chunk(1000, 90, 2), Chunk(7, 0, 0), Chunk(1000, 3, 3), listed=[4, 1, 2]), [5, 91, 3]),
     ):
         found = rows_of(table)
         assert found is not None
@@ -71,7 +73,7 @@ def test_rows_are_known_by_where_they_lie() -> None:
 def test_what_shows_no_rows_is_not_compared() -> None:
     """Values of less than a byte, which lie too close, and another library's datasets."""
     assert rows_of(Table(Chunk(1000, 0, 100, size=13))) is None
-    assert rows_of(Table()) is None
+    assert rows_of(Table(Chunk(1000, 0, 8), Chunk(5000, 0, 8, size=1))) is None
     assert rows_of(TensorDataset()) is None
 
 
@@ -93,6 +95,8 @@ def test_what_is_joined_shares_what_its_parts_have() -> None:
     assert [(0, 2, False, [7, 8])] == told(Subset(joined, [7, 8]), Subset(joined, [8, 7, 2]))
     table = Table(Chunk(1000, 0, 8))
     assert [(0, 2, False, [0, 1])] == told(ConcatDataset([table, one]), Table(Chunk(1000, 6, 2)))
+    part = Subset(range(10**12), [10**11, 3])  # type: ignore[arg-type]
+    assert [(0, 1, False, [10**11])] == told(part, Subset(part.dataset, [10**11, 8]))
     assert [] == told(one, one)
     assert [] == told(one, Subset(one, [1]))
     assert [] == told(ConcatDataset([one]), other)
